@@ -1,0 +1,28 @@
+#pragma once
+// What the commands share: where they print, and the exit codes.
+
+#include "compiler/driver/options.h"
+#include "diagnostics/render.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace gos::driver {
+
+inline constexpr int kExitClean = 0;
+inline constexpr int kExitDiagnostics = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitPanic = 101;
+
+/// Colour of what goes to `fd`: as asked, or on when it is a terminal (and NO_COLOR is not set).
+Colour colourFor(ColourWhen when, int fd);
+
+/// Renders everything an engine holds to standard error.
+void printDiagnostics(Engine& engine, const Options& options);
+
+int runCheck(const Options& options);
+int runRun(const Options& options);
+int runExplain(const Options& options);
+int runParse(const Options& options);
+int runDisassemble(const Options& options);
+
+} // namespace gos::driver

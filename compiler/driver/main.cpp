@@ -1,0 +1,63 @@
+// gos: one command line in, one exit code out.
+
+#include "compiler/driver/command.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <csignal>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace {
+
+/// 0, 1 and 2 are always open, so that no file of ours ever gets their number.
+void fillStandardDescriptors() {
+  for (int fd = 0; fd < 3; ++fd)
+    if (fcntl(fd, F_GETFD) == -1)
+      (void)open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  using namespace gos::driver;
+  fillStandardDescriptors();
+  llvm::SmallVector<llvm::StringRef> arguments;
+  for (int i = 1; i < argc; ++i)
+    arguments.push_back(argv[i]);
+  ParsedCommandLine line = parseCommandLine(arguments);
+  if (line.version) {
+    llvm::outs() << "gos " GOS_VERSION "\n";
+    return kExitClean;
+  }
+  if (!line.options) {
+    llvm::errs() << "gos: error: " << line.error << '\n';
+    if (!line.hint.empty())
+      llvm::errs() << "  " << line.hint << '\n';
+    return kExitUsage;
+  }
+  const Options& options = *line.options;
+  if (options.wantsHelp) {
+    printHelp(llvm::outs(), options.command);
+    return kExitClean;
+  }
+  switch (options.command) {
+  case CommandId::Check: return runCheck(options);
+  case CommandId::Run: return runRun(options);
+  case CommandId::Explain: return runExplain(options);
+  case CommandId::Parse: return runParse(options);
+  case CommandId::Disassemble: return runDisassemble(options);
+  case CommandId::Help: break;
+  }
+  if (options.operands.empty()) {
+    printHelp(llvm::outs(), std::nullopt);
+    return kExitClean;
+  }
+  auto about = commandFromSpelling(options.operands.front());
+  if (!about) {
+    llvm::errs() << "gos: error: no command of that name; run `gos --help` for the list\n";
+    return kExitUsage;
+  }
+  printHelp(llvm::outs(), about);
+  return kExitClean;
+}

@@ -1,0 +1,59 @@
+#pragma once
+// The command line: argv into one Options value, or one usage error (exit 2). Policy is never taken for data nor
+// data for policy: an option stands after its command and before what belongs to the program.
+
+#include "diagnostics/render.h"
+#include "sandbox/policy/comptime_policy.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gos::driver {
+
+enum class CommandId : uint8_t {
+#define GOS_COMMAND(id, spelling, operands, summary) id,
+#include "compiler/driver/commands.def"
+};
+enum class OptionId : uint8_t {
+#define GOS_OPTION(id, spelling, value, commands, repeat, summary) id,
+#include "compiler/driver/commands.def"
+};
+
+enum class ColourWhen : uint8_t { Auto, Always, Never };
+
+struct Options {
+  CommandId command = CommandId::Help;
+  std::vector<std::string> operands;  // FILE or DIR, CODE, COMMAND
+  std::vector<std::string> arguments; // of the program, for `run`
+  bool wantsHelp = false;
+  std::optional<ComptimeIo> comptimeIo;
+  std::vector<std::string> comptimeEnv;
+  Budgets budgets;
+  MessageFormat messageFormat = MessageFormat::Text;
+  ColourWhen colour = ColourWhen::Auto;
+  bool quiet = false;
+};
+
+/// What the command line asks for, or the text of a usage error without "gos: error: ".
+struct ParsedCommandLine {
+  std::optional<Options> options;
+  std::string error;
+  std::string hint; // what to type next
+  bool version = false;
+};
+
+/// `arguments` are argv without the program's name.
+ParsedCommandLine parseCommandLine(llvm::ArrayRef<llvm::StringRef> arguments);
+
+/// The help of the program, or of one command.
+void printHelp(llvm::raw_ostream& out, std::optional<CommandId> command);
+
+llvm::StringRef spelling(CommandId command);
+std::optional<CommandId> commandFromSpelling(llvm::StringRef text);
+
+} // namespace gos::driver

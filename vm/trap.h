@@ -1,0 +1,69 @@
+#pragma once
+// How a running program fails. A trap travels up the interpreter as a value; the guest cannot see it.
+
+#include "diagnostics/span.h"
+#include "sandbox/policy/capability.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gos::vm {
+
+enum class TrapKind : uint8_t {
+  None,
+  Panic,        // GX0005; also overflow, bounds, unwrap...
+  Incompatible, // GX0001: a value that is borrowed elsewhere, a forged handle
+  NoArm,        // GX0006
+  Depth,        // GX0008
+  Budget,       // GX0009: counter and limit in the message
+  Denied,       // GX0010
+  Exit,         // process::exit(code): not a failure, unwinds the same way
+  Refused,      // the module or an import does not fit the table: the VM will not run it
+};
+
+struct TraceFrame {
+  std::string function;
+  Span span;
+  uint32_t package = 0;
+  bool transparent = false;
+};
+
+/// What the gate refused, for GX0010.
+struct Denial {
+  policy::Capability capability{};
+  std::string builtin;        // canonical name
+  std::string spelling;       // as the user wrote it; may be empty
+  uint32_t package = 0;       // the package the call was judged for
+  std::string detail;         // for a read: what the path led to
+  std::string narrowest;      // the narrowest option that would permit it; empty if only full would
+};
+
+/// Details live behind a pointer: the common answer, "no trap", is one machine word.
+struct TrapDetails {
+  TrapKind kind = TrapKind::None;
+  std::string message;
+  std::vector<TraceFrame> trace; // innermost first, capped
+  Denial denial;
+  int64_t exitCode = 0;
+};
+
+class [[nodiscard]] Trap {
+public:
+  Trap() = default;
+  static Trap none() { return {}; }
+  static Trap make(TrapKind kind, std::string message);
+  static Trap panic(std::string message) { return make(TrapKind::Panic, std::move(message)); }
+  static Trap denied(Denial denial);
+  static Trap exit(int64_t code);
+
+  explicit operator bool() const { return details_ != nullptr; }
+  TrapDetails& operator*() const { return *details_; }
+  TrapDetails* operator->() const { return details_.get(); }
+
+private:
+  std::unique_ptr<TrapDetails> details_;
+};
+
+} // namespace gos::vm
