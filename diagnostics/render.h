@@ -10,6 +10,9 @@ namespace gos {
 enum class Colour { Off, On };
 enum class MessageFormat { Text, Json };
 
+// Where a label lies in a text of Snippets::Hidden, a message that could quote it (parser,
+// resolution, types, match, lint) is shown without its arguments, notes and helps (T078).
+
 /// One diagnostic with its source lines, carets, notes and helps.
 void renderText(llvm::raw_ostream& out, const Diagnostic& diagnostic, const SourceMap& sources,
                 Colour colour);

@@ -1,0 +1,46 @@
+#include "diagnostics/explain.h"
+
+#include <doctest/doctest.h>
+
+using namespace gos;
+
+TEST_CASE("a page is embedded under its code") {
+  CHECK(explanation(Code::GT0018).starts_with("# GT0018: "));
+  CHECK(explanation(Code::GX0010).starts_with("# GX0010: "));
+}
+
+TEST_CASE("the examples of a page are found with the words of their fence") {
+  const auto examples = explanationExamples("# GT0001: x\n\n```\nnot an example\n```\n\n"
+                                            "## Broken\n\nText.\n\n```gossamer check --x\na\nb\n```\n"
+                                            "\n## Fixed\n\n```toml\n```\n```gossamer\nc\n```\n"
+                                            "## See also\n```gossamer\nd\n```\n");
+  REQUIRE(examples.size() == 3);
+  CHECK(examples[0].kind == ExplanationExample::Kind::Broken);
+  CHECK(examples[0].info == "gossamer check --x");
+  CHECK(examples[0].text == "a\nb\n");
+  CHECK(examples[1].kind == ExplanationExample::Kind::Fixed);
+  CHECK(examples[1].info == "toml");
+  CHECK(examples[1].text == "");
+  CHECK(examples[2].text == "c\n");
+}
+
+TEST_CASE("a page that breaks off gives the examples before that") {
+  CHECK(explanationExamples("").empty());
+  CHECK(explanationExamples("## Broken\n```gossamer\nnever closed").empty());
+  CHECK(explanationExamples("## Broken\n```").empty());
+}
+
+TEST_CASE("every page has the title of its code, a broken and a fixed example") {
+  for (size_t index = 0; index < codeCount(); ++index) {
+    const Code code = codeAt(index);
+    const llvm::StringRef page = explanation(code);
+    if (page.empty())
+      continue;
+    INFO(spelling(code).str());
+    CHECK(page.starts_with("# " + spelling(code).str() + ": "));
+    bool broken = false, fixed = false;
+    for (const ExplanationExample& example : explanationExamples(page))
+      (example.kind == ExplanationExample::Kind::Broken ? broken : fixed) = true;
+    CHECK((isRetired(code) || (broken && fixed)));
+  }
+}
