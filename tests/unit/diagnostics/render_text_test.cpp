@@ -245,7 +245,7 @@ TEST_CASE("carets stand right under tabs, wide and combining characters") {
   Report r("\tx = \u65e5\u672c + e\u0301e + bad\n");
   r.engine.report(r.at("bad"), diag::NotYet, "bad").label(r.at("\u65e5\u672c"), "");
   CHECK(r.text() == "\nerror[GN0001]: `bad` is not supported yet\n"
-                    " --> a.gos:1:15\n"
+                    " --> a.gos:1:17\n"
                     "  |\n"
                     "1 |     x = \u65e5\u672c + e\u0301e + bad\n"
                     "  |         ----        ^^^\n");
