@@ -1,0 +1,107 @@
+# Part of ./dev: configures, builds, and runs the tests of a preset.
+
+jobs=$(nproc 2>/dev/null || echo 2)
+
+# A home directory that is missing or not ours to write must not stop the compiler cache.
+if [ -z "${CCACHE_DIR-}" ] && ! [ -w "${HOME:-/nonexistent}" ]; then
+  export CCACHE_DIR=$top/build/ccache
+fi
+
+# build PRESET: configures (again, if the folder was moved or the compiler changed) and builds.
+build() {
+  local preset=$1 folder=build/$1 options=()
+  case "$preset" in
+  sanitize | fuzz)
+    options+=("-DCMAKE_CXX_COMPILER=clang++-$llvm_version" "-DCMAKE_C_COMPILER=clang-$llvm_version")
+    ;;
+  esac
+  if [ -f "$folder/CMakeCache.txt" ] &&
+    ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$top" "$folder/CMakeCache.txt"; then
+    rm -rf "$folder"
+  fi
+  printf '\n== build %s\n' "$preset"
+  mkdir -p "$folder"
+  if ! cmake --preset "$preset" ${options[@]+"${options[@]}"} >"$folder/configure.log" 2>&1; then
+    cat "$folder/configure.log"
+    exit 1
+  fi
+  cmake --build "$folder" --parallel "$jobs"
+}
+
+# What was run and its closing line, of all runs, to be said again at the end; did one fail?
+closing_lines=()
+tests_failed=no
+
+# run_ctest PRESET ARG...: the tests of a build; ARGs go to ctest.
+run_ctest() {
+  local preset=$1 folder=build/$1
+  shift
+  printf '\n== test %s %s\n' "$preset" "$*"
+  local status=0 name=${preset}$(printf '%s' "${*// /}" | tr -cd 'A-Za-z0-9')
+  local log=$folder/ctest-$name.log
+  ctest --test-dir "$folder" --output-on-failure --parallel "$jobs" --timeout 900 "$@" 2>&1 |
+    tee "$log" || status=$?
+  [ "$status" -eq 0 ] || tests_failed=yes
+  local line
+  line=$(grep -E '^[0-9]+% tests passed|^No tests were found' "$log" | tail -n 1) || true
+  closing_lines+=("$preset $*" "${line:-ctest did not finish}")
+}
+
+# Ends with the closing lines, and with what they mean as exit code.
+close_tests() {
+  printf '\n== results\n'
+  printf '%s\n' "${closing_lines[@]}"
+  if [ "$tests_failed" = yes ]; then
+    exit 1
+  fi
+}
+
+# Fuzz targets are the programs bin/*_fuzz; the corpus of each is tests/fuzz/corpus/NAME.
+fuzz_targets() {
+  local target
+  for target in build/fuzz/bin/*_fuzz; do
+    [ ! -x "$target" ] || printf '%s\n' "$target"
+  done
+}
+
+# Every input that ever mattered, once.
+replay_corpora() {
+  local target name corpus passed=0 failed=0
+  printf '\n== replay of the fuzz corpora\n'
+  while read -r target; do
+    name=$(basename "$target")
+    corpus=tests/fuzz/corpus/$name
+    [ -d "$corpus" ] || continue
+    if "$target" -runs=0 "$corpus" >"build/fuzz/$name.log" 2>&1; then
+      passed=$((passed + 1))
+      printf 'ok    %s\n' "$name"
+    else
+      failed=$((failed + 1))
+      tests_failed=yes
+      printf 'FAIL  %s\n' "$name"
+      tail -n 40 "build/fuzz/$name.log"
+    fi
+  done < <(fuzz_targets)
+  closing_lines+=("fuzz corpora" "$passed replayed, $failed failed")
+}
+
+# run_fuzzers NAME SECONDS: one target, or each when NAME is empty. What is found is left in
+# build/fuzz/found; what widens the coverage goes to build/fuzz/corpus.
+run_fuzzers() {
+  local wanted=$1 seconds=$2 target name found=no
+  while read -r target; do
+    name=$(basename "$target")
+    case "$wanted" in
+    "" | "$name" | "${name%_fuzz}") ;;
+    *) continue ;;
+    esac
+    found=yes
+    printf '\n== fuzz %s for %s s\n' "$name" "$seconds"
+    mkdir -p "build/fuzz/corpus/$name" build/fuzz/found
+    local corpora=("build/fuzz/corpus/$name")
+    [ ! -d "tests/fuzz/corpus/$name" ] || corpora+=("tests/fuzz/corpus/$name")
+    "build/fuzz/bin/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 \
+      -artifact_prefix=build/fuzz/found/ "${corpora[@]}"
+  done < <(fuzz_targets)
+  [ "$found" = yes ] || refuse "no fuzz target '${wanted:-at all}'; there are: $(fuzz_targets | xargs -r -n1 basename | tr '\n' ' ')"
+}

@@ -1,0 +1,60 @@
+# Part of ./dev run: shows gos at work. Each folder of examples/ explains itself in its README.md;
+# what is shown is the title and first paragraph, the command, what it prints and how it ended.
+
+# How much of an example's output is shown.
+most_lines=40
+
+example_title() {
+  sed -n '1{s/^# *//;p;q}' "$1/README.md"
+}
+
+# The first paragraph after the title.
+example_text() {
+  awk 'NR == 1 { next } /^[[:space:]]*$/ { if (seen) exit; next } /^[#`|]/ { if (seen) exit; next } { seen = 1; print "  " $0 }' "$1/README.md"
+}
+
+# show_command GOS COMMAND...: runs gos with the words and shows what a user would see.
+show_command() {
+  local gos=$1 status=0
+  shift
+  printf '\n  $ gos %s\n' "$*"
+  "$gos" "$@" </dev/null >build/example.out 2>&1 || status=$?
+  head -n "$most_lines" build/example.out | sed 's/^/  | /'
+  local lines
+  lines=$(wc -l <build/example.out)
+  [ "$lines" -le "$most_lines" ] || printf '  | ... (%d lines more)\n' $((lines - most_lines))
+  [ "$status" -eq 0 ] || printf '  exit code %d\n' "$status"
+  example_status=$status
+}
+
+example_status=0
+show_examples() {
+  local gos=$1 example failed=0 shown=0
+  printf '\n== examples\n'
+  for example in examples/*/; do
+    example=${example%/}
+    [ -f "$example/README.md" ] || continue
+    printf '\n-- %s: %s\n' "$example" "$(example_title "$example")"
+    example_text "$example"
+    show_example "$gos" "$example"
+    shown=$((shown + 1))
+    [ "$example_status" -eq 0 ] || failed=$((failed + 1))
+  done
+  for example in examples/*.gos; do
+    [ -f "$example" ] || continue
+    printf '\n-- %s\n' "$example"
+    show_command "$gos" run "$example"
+    shown=$((shown + 1))
+    [ "$example_status" -eq 0 ] || failed=$((failed + 1))
+  done
+  printf '\n%d examples shown, %d ended otherwise than they should\n' "$shown" "$failed"
+  [ "$failed" -eq 0 ]
+}
+
+# What of one example is shown; leaves 0 in example_status if it ended as it should.
+show_example() {
+  local gos=$1 example=$2
+  show_command "$gos" check "$example"
+  [ "$example_status" -eq 0 ] || return 0
+  show_command "$gos" run "$example"
+}
