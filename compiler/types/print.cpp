@@ -1,0 +1,129 @@
+#include "compiler/types/print.h"
+
+#include "compiler/types/unify.h"
+
+namespace gos::types {
+
+namespace {
+class Printer {
+public:
+  explicit Printer(const Unifier* unifier) : unifier_(unifier) {}
+
+  void list(ArrayRef<Type*> types) {
+    bool first = true;
+    for (Type* each : types) {
+      if (!first)
+        out += ", ";
+      first = false;
+      type(each);
+    }
+  }
+
+  void type(Type* t) {
+    if (out.size() > kLimit) {
+      if (!llvm::StringRef(out).ends_with(".."))
+        out += "..";
+      return;
+    }
+    if (unifier_)
+      t = unifier_->shallow(t);
+    switch (t->kind) {
+    case Kind::Error:
+    case Kind::Infer:
+      out += t->is(Kind::Infer) && t->inferKind == InferKind::Integer ? "{integer}"
+             : t->is(Kind::Infer) && t->inferKind == InferKind::Float ? "{float}"
+                                                                      : "_";
+      return;
+    case Kind::Tuple:
+      out += '(';
+      list(t->args);
+      out += t->args.size() == 1 ? ",)" : ")";
+      return;
+    case Kind::Array:
+      out += '[';
+      type(t->args[0]);
+      out += "; " + std::to_string(t->length) + "]";
+      return;
+    case Kind::Slice:
+      out += '[';
+      type(t->args[0]);
+      out += ']';
+      return;
+    case Kind::Range:
+      out += "Range";
+      return;
+    case Kind::Fn:
+      out += "Fn(";
+      list(t->parameters());
+      out += ')';
+      if (!t->result()->isUnit()) {
+        out += " -> ";
+        type(t->result());
+      }
+      return;
+    case Kind::Ref:
+      out += t->mutability == Mutability::Mutable ? "&mut " : "&";
+      type(t->args[0]);
+      return;
+    case Kind::Struct:
+    case Kind::Enum:
+    case Kind::Newtype:
+      out += t->item->name.name.text();
+      arguments(t->args);
+      return;
+    case Kind::Param:
+      out += t->parameter->name.text();
+      return;
+    case Kind::Projection:
+      type(t->args[0]);
+      out += "::";
+      out += t->item->name.name.text();
+      return;
+    default: // scalars and containers
+      out += spelling(t->kind);
+      arguments(t->args);
+      return;
+    }
+  }
+
+  void arguments(ArrayRef<Type*> args) {
+    if (args.empty())
+      return;
+    out += '<';
+    list(args);
+    out += '>';
+  }
+
+  std::string out;
+
+private:
+  static constexpr size_t kLimit = 200;
+  const Unifier* unifier_;
+};
+} // namespace
+
+std::string print(Type* type, const Unifier* unifier) {
+  Printer printer(unifier);
+  printer.type(type);
+  return std::move(printer.out);
+}
+
+std::string print(const TraitRef& trait) {
+  Printer printer(nullptr);
+  printer.out = trait.trait->name.name.text().str();
+  if (trait.args.empty() && trait.equalities.empty())
+    return std::move(printer.out);
+  printer.out += '<';
+  printer.list(trait.args);
+  bool first = trait.args.empty();
+  for (auto& [name, type] : trait.equalities) {
+    printer.out += first ? "" : ", ";
+    first = false;
+    printer.out += (name.text() + " = ").str();
+    printer.type(type);
+  }
+  printer.out += '>';
+  return std::move(printer.out);
+}
+
+} // namespace gos::types
