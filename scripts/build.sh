@@ -1,5 +1,7 @@
+# shellcheck shell=bash
 # Part of ./dev: configures, builds, and runs the tests of a preset.
 
+: "${top:?is set by ./dev}"
 jobs=$(nproc 2>/dev/null || echo 2)
 
 # A home directory that is missing or not ours to write must not stop the compiler cache.
@@ -37,8 +39,8 @@ run_ctest() {
   local preset=$1 folder=build/$1
   shift
   printf '\n== test %s %s\n' "$preset" "$*"
-  local status=0 name=${preset}$(printf '%s' "${*// /}" | tr -cd 'A-Za-z0-9')
-  local log=$folder/ctest-$name.log
+  local status=0 log
+  log=$folder/ctest$(printf '%s' "$*" | tr -cd 'A-Za-z0-9').log
   ctest --test-dir "$folder" --output-on-failure --parallel "$jobs" --timeout 900 "$@" 2>&1 |
     tee "$log" || status=$?
   [ "$status" -eq 0 ] || tests_failed=yes

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Part of ./dev run: shows gos at work. Each folder of examples/ explains itself in its README.md;
 # what is shown is the title and first paragraph, the command, what it prints and how it ended.
 

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Part of ./dev: installs the Debian packages that a command needs, and nothing when all are there.
 # A need is a line "PACKAGE reason"; need_packages takes them as arguments.
 

@@ -291,6 +291,7 @@ TEST_CASE("a huge line is cut around the caret") {
   CHECK(text.find("..." + std::string(80, 'a') + "bad" + std::string(157, 'c') + "...\n") !=
         std::string::npos);
   CHECK(text.find("\n  | " + std::string(83, ' ') + "^^^\n") != std::string::npos);
+  // NOLINTNEXTLINE(bugprone-string-constructor): it is meant to be large
   Report whole(std::string(50000000, 'x'));
   whole.engine.report(whole.at("x"), diag::NotYet, "x").primary(std::string(1 << 20, 'y'));
   CHECK(whole.text().size() < 3000000);
