@@ -28,11 +28,21 @@ const Row& rowOf(Code code) {
 
 } // namespace
 
-llvm::StringRef spelling(Code code) { return rowOf(code).spelling; }
-llvm::StringRef title(Code code) { return rowOf(code).title; }
-Severity severityOf(Code code) { return rowOf(code).severity; }
-bool isRetired(Code code) { return rowOf(code).retired; }
-llvm::StringRef messageTemplate(Code code) { return rowOf(code).message; }
+llvm::StringRef spelling(Code code) {
+  return rowOf(code).spelling;
+}
+llvm::StringRef title(Code code) {
+  return rowOf(code).title;
+}
+Severity severityOf(Code code) {
+  return rowOf(code).severity;
+}
+bool isRetired(Code code) {
+  return rowOf(code).retired;
+}
+llvm::StringRef messageTemplate(Code code) {
+  return rowOf(code).message;
+}
 
 std::optional<Code> codeFromSpelling(llvm::StringRef text) {
   for (size_t index = 0; index < std::size(kRows); ++index)
@@ -41,7 +51,11 @@ std::optional<Code> codeFromSpelling(llvm::StringRef text) {
   return std::nullopt;
 }
 
-size_t codeCount() { return std::size(kRows); }
-Code codeAt(size_t index) { return Code(index); }
+size_t codeCount() {
+  return std::size(kRows);
+}
+Code codeAt(size_t index) {
+  return Code(index);
+}
 
 } // namespace gos

@@ -17,7 +17,9 @@ constexpr size_t kLongestLine = 240;
 constexpr size_t kBeforeFocus = 80;
 constexpr llvm::StringLiteral kCut = "...";
 
-bool isContinuationByte(char byte) { return (uint8_t(byte) & 0xC0) == 0x80; }
+bool isContinuationByte(char byte) {
+  return (uint8_t(byte) & 0xC0) == 0x80;
+}
 
 /// Moves back to the first byte of a character, or not at all where the text is not UTF-8.
 size_t characterStart(llvm::StringRef line, size_t at) {

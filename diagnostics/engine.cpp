@@ -65,16 +65,22 @@ uint32_t placeOf(const Diagnostic& diagnostic) {
 
 } // namespace
 
-std::string diagnosticText(llvm::StringRef value) { return value.str(); }
-std::string diagnosticText(int64_t value) { return std::to_string(value); }
-std::string diagnosticText(uint64_t value) { return std::to_string(value); }
+std::string diagnosticText(llvm::StringRef value) {
+  return value.str();
+}
+std::string diagnosticText(int64_t value) {
+  return std::to_string(value);
+}
+std::string diagnosticText(uint64_t value) {
+  return std::to_string(value);
+}
 
 Diagnostic& Engine::add(Span span, Code code, std::vector<std::string> args) {
   const Severity severity = severityOf(code);
   const size_t keptErrors = errors_ - suppressed_;
   // Warnings and notes have a limit of their own, so that many of them cannot hide an error.
-  const bool keep = severity == Severity::Error ? keptErrors < limit_
-                                                : diagnostics_.size() - keptErrors < limit_;
+  const bool keep =
+      severity == Severity::Error ? keptErrors < limit_ : diagnostics_.size() - keptErrors < limit_;
   if (severity == Severity::Error)
     ++errors_;
   else if (severity == Severity::Warning)
@@ -109,9 +115,8 @@ void Engine::sort() {
     if (kept.empty() || placeOf(kept.back()) != placeOf(diagnostic))
       runBegin = kept.size();
     const bool repeated =
-        std::any_of(kept.begin() + ptrdiff_t(runBegin), kept.end(), [&](const Diagnostic& other) {
-          return samePlaceAndWords(other, diagnostic);
-        });
+        std::any_of(kept.begin() + ptrdiff_t(runBegin), kept.end(),
+                    [&](const Diagnostic& other) { return samePlaceAndWords(other, diagnostic); });
     if (!repeated)
       kept.push_back(std::move(diagnostic));
     else if (diagnostic.severity == Severity::Error)

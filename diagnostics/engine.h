@@ -27,7 +27,7 @@ struct Suggestion {
 struct Diagnostic {
   Code code;
   Severity severity;
-  std::string message; // raw bytes of the outside may be in it; renderers escape
+  std::string message;       // raw bytes of the outside may be in it; renderers escape
   std::vector<Label> labels; // the first is primary; none for a diagnostic without a place
   std::vector<std::string> notes;
   std::vector<std::string> helps;
@@ -72,7 +72,8 @@ public:
     return add(span, diag.code, {toText(args)...});
   }
   /// Reports something that has no place.
-  template <class... Args> Diagnostic& report(Diag<Args...> diag, std::type_identity_t<Args>... args) {
+  template <class... Args>
+  Diagnostic& report(Diag<Args...> diag, std::type_identity_t<Args>... args) {
     return add(Span{}, diag.code, {toText(args)...});
   }
 

@@ -20,14 +20,14 @@ void appendHexByte(std::string& out, uint8_t byte) {
 
 /// Characters that change how the text around them is shown, or that show nothing at all.
 bool isInvisibleControl(uint32_t scalar) {
-  return (scalar >= 0x80 && scalar <= 0x9F)          // C1
-         || scalar == 0x061C                         // Arabic letter mark
-         || scalar == 0x200B                         // zero width space
-         || scalar == 0x200E || scalar == 0x200F     // direction marks
-         || (scalar >= 0x2028 && scalar <= 0x202E)   // line separators, bidirectional embeddings
-         || (scalar >= 0x2060 && scalar <= 0x206F)   // invisible operators, isolates
-         || scalar == 0xFEFF                         // byte order mark
-         || (scalar >= 0xFFF9 && scalar <= 0xFFFB)   // interlinear annotation
+  return (scalar >= 0x80 && scalar <= 0x9F)           // C1
+         || scalar == 0x061C                          // Arabic letter mark
+         || scalar == 0x200B                          // zero width space
+         || scalar == 0x200E || scalar == 0x200F      // direction marks
+         || (scalar >= 0x2028 && scalar <= 0x202E)    // line separators, bidirectional embeddings
+         || (scalar >= 0x2060 && scalar <= 0x206F)    // invisible operators, isolates
+         || scalar == 0xFEFF                          // byte order mark
+         || (scalar >= 0xFFF9 && scalar <= 0xFFFB)    // interlinear annotation
          || (scalar >= 0xE0000 && scalar <= 0xE0FFF); // tags, and selectors that can hide bytes
 }
 
@@ -94,7 +94,11 @@ std::string escape(llvm::StringRef bytes, Layout layout) {
 
 } // namespace
 
-std::string escapeForText(llvm::StringRef bytes) { return escape(bytes, Layout::OneLine); }
-std::string escapeForTextBlock(llvm::StringRef bytes) { return escape(bytes, Layout::Block); }
+std::string escapeForText(llvm::StringRef bytes) {
+  return escape(bytes, Layout::OneLine);
+}
+std::string escapeForTextBlock(llvm::StringRef bytes) {
+  return escape(bytes, Layout::Block);
+}
 
 } // namespace gos

@@ -62,8 +62,12 @@ struct JsonWriter::State {
 JsonWriter::JsonWriter() : state_(std::make_unique<State>()) {}
 JsonWriter::~JsonWriter() = default;
 
-void JsonWriter::beginObject() { state_->open.push_back(state_->place(Json::object())); }
-void JsonWriter::beginArray() { state_->open.push_back(state_->place(Json::array())); }
+void JsonWriter::beginObject() {
+  state_->open.push_back(state_->place(Json::object()));
+}
+void JsonWriter::beginArray() {
+  state_->open.push_back(state_->place(Json::array()));
+}
 
 void JsonWriter::endObject() {
   assert(!state_->open.empty() && state_->open.back()->is_object() && "an object is open");
@@ -80,11 +84,21 @@ void JsonWriter::key(llvm::StringRef name) {
   state_->key = validUtf8(name);
 }
 
-void JsonWriter::string(llvm::StringRef value) { state_->place(validUtf8(value)); }
-void JsonWriter::number(int64_t value) { state_->place(value); }
-void JsonWriter::number(uint64_t value) { state_->place(value); }
-void JsonWriter::boolean(bool value) { state_->place(value); }
-void JsonWriter::null() { state_->place(nullptr); }
+void JsonWriter::string(llvm::StringRef value) {
+  state_->place(validUtf8(value));
+}
+void JsonWriter::number(int64_t value) {
+  state_->place(value);
+}
+void JsonWriter::number(uint64_t value) {
+  state_->place(value);
+}
+void JsonWriter::boolean(bool value) {
+  state_->place(value);
+}
+void JsonWriter::null() {
+  state_->place(nullptr);
+}
 
 std::string JsonWriter::finish() {
   assert(state_->open.empty() && "every container is closed");

@@ -16,7 +16,8 @@ enum class MessageFormat { Text, Json };
 /// One diagnostic with its source lines, carets, notes and helps.
 void renderText(llvm::raw_ostream& out, const Diagnostic& diagnostic, const SourceMap& sources,
                 Colour colour);
-/// One JSON object and a newline: schema, code, severity, title, message, labels, notes, helps, suggestions.
+/// One JSON object and a newline: schema, code, severity, title, message, labels, notes, helps,
+/// suggestions.
 void renderJson(llvm::raw_ostream& out, const Diagnostic& diagnostic, const SourceMap& sources);
 /// All diagnostics of an engine, and in text the closing count ("2 errors, 1 warning").
 void renderAll(llvm::raw_ostream& out, const Engine& engine, MessageFormat format, Colour colour);

@@ -102,8 +102,7 @@ private:
       return;
     }
     writeFrame(" |\n");
-    writeSnippet(out_, group.labels, group.file, sources_, gutter_,
-                 styleOf(diagnostic_.severity));
+    writeSnippet(out_, group.labels, group.file, sources_, gutter_, styleOf(diagnostic_.severity));
   }
 
   void writeRemarks(bool hasPlace) {

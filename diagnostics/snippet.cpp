@@ -162,8 +162,7 @@ private:
   void openArcsAt(uint32_t line) {
     open_.assign(arcs_.size(), false);
     for (size_t index = 0; index < arcs_.size(); ++index)
-      open_[index] =
-          arcs_[index].extent.firstLine < line && line <= arcs_[index].extent.lastLine;
+      open_[index] = arcs_[index].extent.firstLine < line && line <= arcs_[index].extent.lastLine;
   }
 
   /// The byte that must be visible when the line is cut: a primary mark's before any other.

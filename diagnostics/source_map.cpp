@@ -27,15 +27,16 @@ const std::vector<uint32_t>& lineStartsOf(const SourceFile& file) {
   return file.lineStarts;
 }
 
-bool isContinuationByte(char byte) { return (uint8_t(byte) & 0xC0) == 0x80; }
+bool isContinuationByte(char byte) {
+  return (uint8_t(byte) & 0xC0) == 0x80;
+}
 
 } // namespace
 
-llvm::Expected<FileId> SourceMap::add(std::string name,
-                                      std::unique_ptr<llvm::MemoryBuffer> text) {
+llvm::Expected<FileId> SourceMap::add(std::string name, std::unique_ptr<llvm::MemoryBuffer> text) {
   if (text->getBuffer().starts_with(kByteOrderMark))
-    text = llvm::MemoryBuffer::getMemBufferCopy(
-        text->getBuffer().drop_front(kByteOrderMark.size()), text->getBufferIdentifier());
+    text = llvm::MemoryBuffer::getMemBufferCopy(text->getBuffer().drop_front(kByteOrderMark.size()),
+                                                text->getBufferIdentifier());
   // One offset more than the text has bytes, so that the end of a file is a place of its own.
   const uint64_t next = uint64_t(next_) + text->getBufferSize() + 1;
   if (next > UINT32_MAX)

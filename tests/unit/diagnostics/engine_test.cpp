@@ -133,8 +133,8 @@ TEST_CASE("the table of codes agrees with itself") {
     CHECK(spelling(code).size() == 6);
     CHECK_FALSE(messageTemplate(code).empty());
     CHECK_FALSE(messageTemplate(code).ends_with("."));
-    const bool sameFamily = index && spelling(codeAt(index - 1)).take_front(2) ==
-                                         spelling(code).take_front(2);
+    const bool sameFamily =
+        index && spelling(codeAt(index - 1)).take_front(2) == spelling(code).take_front(2);
     if (sameFamily)
       CHECK(spelling(codeAt(index - 1)) < spelling(code));
   }

@@ -53,7 +53,8 @@ TEST_CASE("T077: bidirectional controls, tags and invisible characters become vi
 }
 
 TEST_CASE("every other character of Unicode stays as it is") {
-  CHECK(escapeForText("caf\u00e9 \u65e5\u672c \u05e9\u05dc\u05d5\u05dd \U0001F468\u200D\U0001F469 \\ \"") ==
+  CHECK(escapeForText(
+            "caf\u00e9 \u65e5\u672c \u05e9\u05dc\u05d5\u05dd \U0001F468\u200D\U0001F469 \\ \"") ==
         "caf\u00e9 \u65e5\u672c \u05e9\u05dc\u05d5\u05dd \U0001F468\u200D\U0001F469 \\ \"");
   for (int byte = 0x20; byte < 0x7F; ++byte)
     CHECK(escapeForText(std::string(1, char(byte))) == std::string(1, char(byte)));
@@ -62,10 +63,10 @@ TEST_CASE("every other character of Unicode stays as it is") {
 TEST_CASE("bytes that are not UTF-8 are shown one by one") {
   CHECK(escapeForText("a\xff\xfe") == "a\\xff\\xfe");
   CHECK(escapeForText("\xc3") == "\\xc3");
-  CHECK(escapeForText("\xc0\xaf") == "\\xc0\\xaf");                 // overlong
-  CHECK(escapeForText("\xed\xa0\x80") == "\\xed\\xa0\\x80");         // surrogate
+  CHECK(escapeForText("\xc0\xaf") == "\\xc0\\xaf");                   // overlong
+  CHECK(escapeForText("\xed\xa0\x80") == "\\xed\\xa0\\x80");          // surrogate
   CHECK(escapeForText("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80"); // past U+10FFFF
-  CHECK(escapeForText("\xe2\x82z") == "\\xe2\\x82z");               // cut off
+  CHECK(escapeForText("\xe2\x82z") == "\\xe2\\x82z");                 // cut off
 }
 
 TEST_CASE("a block keeps its lines and tabs, and nothing else") {

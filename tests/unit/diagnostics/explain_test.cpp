@@ -10,10 +10,11 @@ TEST_CASE("a page is embedded under its code") {
 }
 
 TEST_CASE("the examples of a page are found with the words of their fence") {
-  const auto examples = explanationExamples("# GT0001: x\n\n```\nnot an example\n```\n\n"
-                                            "## Broken\n\nText.\n\n```gossamer check --x\na\nb\n```\n"
-                                            "\n## Fixed\n\n```toml\n```\n```gossamer\nc\n```\n"
-                                            "## See also\n```gossamer\nd\n```\n");
+  const auto examples =
+      explanationExamples("# GT0001: x\n\n```\nnot an example\n```\n\n"
+                          "## Broken\n\nText.\n\n```gossamer check --x\na\nb\n```\n"
+                          "\n## Fixed\n\n```toml\n```\n```gossamer\nc\n```\n"
+                          "## See also\n```gossamer\nd\n```\n");
   REQUIRE(examples.size() == 3);
   CHECK(examples[0].kind == ExplanationExample::Kind::Broken);
   CHECK(examples[0].info == "gossamer check --x");

@@ -64,17 +64,16 @@ TEST_CASE("a diagnostic is one object with every key of the schema") {
   const std::string text = rendered(engine);
   CHECK(text.back() == '\n');
   CHECK(text.find('\n') == text.size() - 1);
-  CHECK(text ==
-        R"({"schema":1,"code":"GT0018","severity":"error","title":"CallArity",)"
-        R"("message":"`f` takes 0 arguments; 1 given","labels":[)"
-        R"({"file":"src/main.gos","line":2,"column":3,"span_start":13,"span_end":17,)"
-        R"("primary":true,"message":"one too many"},)"
-        R"({"file":"src/main.gos","line":1,"column":4,"span_start":3,"span_end":4,)"
-        R"("primary":false,"message":"declared here"}],)"
-        R"("notes":["a note"],"helps":["a help"],"suggestions":[)"
-        R"({"file":"src/main.gos","span_start":15,"span_end":16,"replacement":"",)"
-        R"("message":"leave it out"}]})"
-        "\n");
+  CHECK(text == R"({"schema":1,"code":"GT0018","severity":"error","title":"CallArity",)"
+                R"("message":"`f` takes 0 arguments; 1 given","labels":[)"
+                R"({"file":"src/main.gos","line":2,"column":3,"span_start":13,"span_end":17,)"
+                R"("primary":true,"message":"one too many"},)"
+                R"({"file":"src/main.gos","line":1,"column":4,"span_start":3,"span_end":4,)"
+                R"("primary":false,"message":"declared here"}],)"
+                R"("notes":["a note"],"helps":["a help"],"suggestions":[)"
+                R"({"file":"src/main.gos","span_start":15,"span_end":16,"replacement":"",)"
+                R"("message":"leave it out"}]})"
+                "\n");
 }
 
 TEST_CASE("T080: hostile names and texts stay strings of one line of valid JSON") {

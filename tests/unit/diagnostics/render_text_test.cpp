@@ -333,7 +333,8 @@ TEST_CASE("any labels over any bytes render without a crash") {
     state = state * 1664525 + 1013904223;
     return (state >> 8) % below;
   };
-  const char* pieces[] = {"a", "\n", "\t", "\r\n", "\xff", "\u65e5", "\u202e", "##[", "e\u0301", "\xe2\x82"};
+  const char* pieces[] = {"a",      "\n",     "\t",  "\r\n",    "\xff",
+                          "\u65e5", "\u202e", "##[", "e\u0301", "\xe2\x82"};
   for (int round = 0; round < 1500; ++round) {
     std::string text;
     const uint32_t length = random(60) * (round % 10 == 0 ? 20 : 1);
