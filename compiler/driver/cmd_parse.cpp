@@ -1,0 +1,47 @@
+// gos parse, gos disassemble: what the tool makes of a program, for people who work on the tool.
+
+#include "compiler/ast/printer.h"
+#include "compiler/driver/command.h"
+#include "compiler/driver/pipeline.h"
+#include "compiler/parse/parse.h"
+#include "vm/disassembler.h"
+
+namespace gos::driver {
+
+int runParse(const Options& options) {
+  SourceMap sources;
+  Engine engine(sources);
+  ast::Context context;
+  auto buffer = llvm::MemoryBuffer::getFile(options.operands.front());
+  if (!buffer) {
+    engine.report(diag::FileUnreadable, options.operands.front(), buffer.getError().message());
+    printDiagnostics(engine, options);
+    return kExitDiagnostics;
+  }
+  auto file = sources.add(options.operands.front(), std::move(*buffer));
+  if (!file) {
+    engine.report(diag::FileUnreadable, options.operands.front(), llvm::toString(file.takeError()));
+    printDiagnostics(engine, options);
+    return kExitDiagnostics;
+  }
+  parse::ParseOptions parseOptions;
+  parseOptions.isEntry = true;
+  const ast::File parsed = parse::parseFile(*file, sources, context, engine, parseOptions);
+  printDiagnostics(engine, options);
+  ast::print(parsed, llvm::outs());
+  return engine.hasErrors() ? kExitDiagnostics : kExitClean;
+}
+
+int runDisassemble(const Options& options) {
+  Compilation compilation(options);
+  std::optional<vm::Module> module;
+  if (compilation.compile(options.operands.front(), /*needsMain=*/true))
+    module = compilation.lowerProgram();
+  printDiagnostics(compilation.engine(), options);
+  if (!module)
+    return kExitDiagnostics;
+  llvm::outs() << vm::disassemble(*module);
+  return kExitClean;
+}
+
+} // namespace gos::driver

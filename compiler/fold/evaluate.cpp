@@ -1,0 +1,86 @@
+#include "compiler/fold/evaluate.h"
+
+#include "vm/object.h"
+#include "vm/verifier.h"
+
+namespace gos::fold {
+
+llvm::Expected<std::unique_ptr<Evaluator>> Evaluator::create(llvm::StringRef module, llvm::StringRef policy,
+                                                             const vm::NativeTable& natives) {
+  auto readModule = vm::deserialise(module);
+  if (!readModule)
+    return readModule.takeError();
+  auto readPolicy = deserializeComptimePolicy(policy);
+  if (!readPolicy)
+    return readPolicy.takeError();
+  std::unique_ptr<Evaluator> evaluator(new Evaluator);
+  evaluator->module_ = std::move(*readModule);
+  evaluator->policy_ = std::move(*readPolicy);
+  evaluator->natives_ = &natives;
+  if (auto error = vm::verify(evaluator->module_, natives))
+    return std::move(error);
+  return evaluator;
+}
+
+RegionAnswer Evaluator::evaluate(size_t index, Origin origin) {
+  RegionAnswer answer;
+  const vm::FunctionId thunk = module_.regions[index];
+  const vm::Function& function = module_.functions[vm::index(thunk)];
+  vm::VmOptions options;
+  options.mode = vm::Mode::Fold;
+  options.policy = &policy_;
+  options.regionPackage = origin == Origin::Foreign ? vm::kNoPackage : function.package;
+  options.steps = policy_.budgets.steps;
+  options.heapBytes = policy_.budgets.heapBytes;
+  options.depth = policy_.budgets.depth;
+  options.outputBytes = policy_.budgets.outputBytes;
+  options.verification = vm::Verification::Verified; // `create` did
+  auto machine = vm::Vm::create(module_, *natives_, std::move(options));
+  if (!machine) {
+    answer.trap = vm::Trap::make(vm::TrapKind::Refused, llvm::toString(machine.takeError()));
+    return answer;
+  }
+  vm::Vm& vm = **machine;
+  vm::Value result = 0;
+  answer.trap = vm.run(thunk, result);
+  answer.output = vm.capturedOutput().str();
+  answer.outputOmitted = vm.capturedOmitted();
+  answer.inputs = vm.inputs().vec();
+  if (answer.trap)
+    return answer;
+  const vm::Layout& layout = module_.layouts[vm::index(function.result)];
+  RegionValue value;
+  switch (layout.kind) {
+  case vm::LayoutKind::Int:
+  case vm::LayoutKind::Float:
+    value.bits = result;
+    answer.value = std::move(value);
+    return answer;
+  case vm::LayoutKind::String: {
+    value.kind = RegionValue::Kind::Text;
+    llvm::StringRef text = result ? vm::asString(result)->text() : llvm::StringRef();
+    if (text.size() > policy_.budgets.resultBytes) {
+      answer.resultTooLarge = true;
+      answer.resultBytes = text.size();
+    } else {
+      value.text = text.str();
+      answer.value = std::move(value);
+    }
+    vm.releaseValue(result, function.result);
+    return answer;
+  }
+  case vm::LayoutKind::Vec:
+  case vm::LayoutKind::Map:
+  case vm::LayoutKind::Set:
+  case vm::LayoutKind::Struct:
+  case vm::LayoutKind::Enum:
+  case vm::LayoutKind::Closure:
+  case vm::LayoutKind::Cell:
+    break;
+  }
+  vm.releaseValue(result, function.result);
+  answer.trap = vm::Trap::make(vm::TrapKind::Refused, "the result of the region is not a scalar or a string");
+  return answer;
+}
+
+} // namespace gos::fold

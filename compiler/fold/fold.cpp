@@ -1,0 +1,158 @@
+#include "compiler/fold/fold.h"
+
+#include "compiler/fold/evaluate.h"
+#include "compiler/fold/report.h"
+#include "compiler/fold/splice.h"
+#include "compiler/lower/lowering.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace gos::fold {
+namespace {
+
+using check::Region;
+using check::RegionKind;
+
+/// Did the region look at anything outside the program text? Then what it made may quote it.
+bool readSomething(const RegionAnswer& answer) {
+  return llvm::any_of(answer.inputs, [](const vm::FoldInput& input) {
+    return input.kind == vm::FoldInput::Kind::File || input.kind == vm::FoldInput::Kind::Environment ||
+           input.kind == vm::FoldInput::Kind::Directory || input.kind == vm::FoldInput::Kind::Link;
+  });
+}
+
+/// The packages of all user code that a thunk can reach: whatever it leaves may be their making.
+llvm::DenseSet<uint32_t> packagesReachable(const vm::Module& module, vm::FunctionId thunk) {
+  llvm::DenseSet<uint32_t> packages;
+  llvm::BitVector seen(unsigned(module.functions.size()));
+  std::vector<uint32_t> open;
+  auto visit = [&](vm::FunctionId id) {
+    if (id == vm::FunctionId::None || seen.test(vm::index(id)))
+      return;
+    seen.set(vm::index(id));
+    open.push_back(vm::index(id));
+  };
+  visit(thunk);
+  for (const vm::Layout& layout : module.layouts) // formatting and comparing call these without naming them
+    for (vm::FunctionId hook : {layout.display, layout.debug, layout.equals, layout.compare})
+      visit(hook);
+  while (!open.empty()) {
+    const vm::Function& function = module.functions[open.back()];
+    open.pop_back();
+    if (!function.transparent)
+      packages.insert(function.package);
+    for (vm::Instruction instruction : function.code) {
+      if (instruction.op() == vm::Opcode::Call || instruction.op() == vm::Opcode::NewClosure)
+        visit(vm::FunctionId(instruction.bx()));
+      else if (instruction.op() == vm::Opcode::LoadGlobal)
+        visit(module.globals[instruction.bx()].initialiser);
+    }
+  }
+  return packages;
+}
+
+class Round {
+public:
+  Round(FoldContext& context, check::Program& program) : context_(context), program_(program) {}
+
+  FoldOutcome run() {
+    std::vector<Region> regions = pending();
+    if (regions.empty())
+      return FoldOutcome::Nothing;
+    if (++context_.round > kMaxRounds) {
+      context_.engine.report(regions.front().node->span, diag::GenerationDoesNotSettle, size_t(kMaxRounds));
+      return FoldOutcome::Failed;
+    }
+    lower::LowerRequest request;
+    request.withMain = false;
+    request.regions = regions;
+    auto module = lower::lower(program_, request, context_.engine);
+    if (!module) {
+      std::string why = llvm::toString(module.takeError());
+      if (!context_.engine.hasErrors())
+        context_.engine.report(regions.front().node->span, diag::RegionRefused, why);
+      return FoldOutcome::Failed;
+    }
+    auto evaluator = Evaluator::create(vm::serialise(*module), serialize(context_.policy), context_.natives);
+    if (!evaluator) {
+      context_.engine.report(regions.front().node->span, diag::RegionRefused, llvm::toString(evaluator.takeError()));
+      return FoldOutcome::Failed;
+    }
+    for (size_t i = 0; i < regions.size(); ++i)
+      if (!fold(regions[i], **evaluator, *module, i))
+        return FoldOutcome::Failed;
+    return FoldOutcome::Spliced;
+  }
+
+private:
+  /// Regions at type level alone while there are any.
+  std::vector<Region> pending() const {
+    std::vector<Region> all, typeLevel;
+    for (const Region& region : program_.regions) {
+      if (context_.input.folded.count(region.node))
+        continue;
+      (region.isTypeLevel ? typeLevel : all).push_back(region);
+    }
+    return typeLevel.empty() ? all : typeLevel;
+  }
+
+  bool fold(const Region& region, Evaluator& evaluator, const vm::Module& module, size_t index) {
+    ++context_.record.regions;
+    const SourceMap& sources = context_.input.sources;
+    const FileId file = sources.fileOf(region.node->span);
+    const bool foreign = file != FileId::None && sources.file(file).foreign;
+    RegionAnswer answer = evaluator.evaluate(index, foreign ? Origin::Foreign : Origin::OwnPackage);
+    context_.record.inputs.insert(context_.record.inputs.end(), answer.inputs.begin(), answer.inputs.end());
+    reportOutput(answer, region, context_.engine);
+    if (answer.trap) {
+      reportTrap(*answer.trap, region, context_.policy, context_.engine);
+      return false;
+    }
+    if (answer.resultTooLarge) {
+      context_.engine.report(region.node->span, diag::ResultTooLarge, answer.resultBytes,
+                             context_.policy.budgets.resultBytes);
+      return false;
+    }
+    ast::Expr* replacement =
+        region.kind == RegionKind::Codegen ? generated(region, answer, module, index) : literal(region, answer);
+    if (!replacement)
+      return false;
+    context_.input.folded[region.node] = replacement;
+    return true;
+  }
+
+  ast::Expr* literal(const Region& region, const RegionAnswer& answer) {
+    ast::Expr* node = literalOf(*answer.value, region.type, region.node->span, context_.input.context);
+    if (!node)
+      context_.engine.report(region.node->span, diag::ResultNotFinite, "NaN or an infinity");
+    return node;
+  }
+
+  ast::Expr* generated(const Region& region, const RegionAnswer& answer, const vm::Module& module, size_t index) {
+    if (answer.value->kind != RegionValue::Kind::Text) {
+      context_.engine.report(region.node->span, diag::CodegenResult, program_.print(region.type));
+      return nullptr;
+    }
+    const std::string& text = answer.value->text;
+    context_.generatedBytes += text.size();
+    if (context_.generatedBytes > kMaxGeneratedBytes) {
+      context_.engine.report(region.node->span, diag::GeneratedTooLarge, size_t(kMaxGeneratedBytes));
+      return nullptr;
+    }
+    const auto packages = packagesReachable(module, module.regions[index]);
+    const bool foreign = llvm::any_of(packages, [&](uint32_t package) { return package != region.package; });
+    return parseGenerated(text, region.node->span, readSomething(answer), foreign, context_.input,
+                          context_.engine);
+  }
+
+  FoldContext& context_;
+  check::Program& program_;
+};
+
+} // namespace
+
+FoldOutcome foldRound(FoldContext& context, check::Program& program) { return Round(context, program).run(); }
+
+} // namespace gos::fold

@@ -1,0 +1,45 @@
+#pragma once
+// Evaluates the compile-time regions of a checked program and puts what they leave in their place.
+
+#include "compiler/check/check.h"
+#include "sandbox/policy/comptime_policy.h"
+#include "vm/native.h"
+#include "vm/vm.h"
+
+#include <string>
+#include <vector>
+
+namespace gos::fold {
+
+/// What regions printed and read, kept over the rounds of one compilation.
+struct FoldRecord {
+  size_t regions = 0;
+  std::vector<vm::FoldInput> inputs;
+};
+
+struct FoldContext {
+  check::ProgramInput& input; // `folded` grows
+  const ComptimePolicy& policy;
+  const vm::NativeTable& natives;
+  Engine& engine;
+  FoldRecord record;
+  unsigned round = 0;
+  uint64_t generatedBytes = 0;
+};
+
+/// Generated text may hold regions of its own; more rounds than this do not settle (GC0007).
+inline constexpr unsigned kMaxRounds = 32;
+/// All text that `codegen!` may make in one compilation.
+inline constexpr uint64_t kMaxGeneratedBytes = uint64_t(64) << 20;
+
+enum class FoldOutcome : uint8_t {
+  Nothing, // no region is left: the program is complete
+  Spliced, // regions were replaced: check again
+  Failed,  // reported; nothing more of the fold may run
+};
+
+/// One round: the regions of `program` are lowered to one module and evaluated in order, the first trap ends it.
+/// Regions at type level go first and alone, since types are not complete without them.
+FoldOutcome foldRound(FoldContext& context, check::Program& program);
+
+} // namespace gos::fold

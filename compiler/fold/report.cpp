@@ -1,0 +1,128 @@
+#include "compiler/fold/report.h"
+
+#include "sandbox/policy/capability.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace gos::fold {
+namespace {
+
+/// The innermost frames that the user wrote; library code is transparent.
+std::vector<const vm::TraceFrame*> userFrames(const vm::TrapDetails& trap) {
+  std::vector<const vm::TraceFrame*> frames;
+  for (const vm::TraceFrame& frame : trap.trace)
+    if (!frame.transparent && frame.span.valid())
+      frames.push_back(&frame);
+  return frames;
+}
+
+std::string place(Span span, const Engine& engine) {
+  const SourceMap& sources = engine.sources();
+  const FileId file = sources.fileOf(span);
+  if (file == FileId::None)
+    return "an unknown place";
+  const LineColumn at = sources.locate(span);
+  return llvm::formatv("{0}:{1}:{2}", sources.file(file).name, at.line, at.column);
+}
+
+/// "called by `f` at file:line:column", for each frame between the failing call and the region.
+void addChain(Diagnostic& diagnostic, const std::vector<const vm::TraceFrame*>& frames, uint64_t omitted,
+              const Engine& engine) {
+  constexpr size_t kShown = 12;
+  for (size_t i = 1; i < frames.size(); ++i) {
+    if (i > kShown) {
+      omitted += frames.size() - i;
+      break;
+    }
+    diagnostic.note("in `" + frames[i - 1]->function + "`, called at " + place(frames[i]->span, engine));
+  }
+  if (omitted)
+    diagnostic.note("and " + std::to_string(omitted) + " more calls");
+}
+
+void reportDenial(const vm::TrapDetails& trap, const check::Region& region, const ComptimePolicy& policy,
+                  Engine& engine) {
+  const vm::Denial& denial = trap.denial;
+  const auto frames = userFrames(trap);
+  const Span at = frames.empty() ? region.node->span : frames.front()->span;
+  const std::string& builtin = denial.spelling.empty() ? denial.builtin : denial.spelling;
+  Diagnostic& diagnostic =
+      engine.report(at, diag::ComptimeDenied, builtin, reportName(denial.capability), denial.levelText);
+  if (!(at == region.node->span))
+    diagnostic.label(region.node->span, "in this compile-time region");
+  if (!denial.detail.empty())
+    diagnostic.primary(denial.detail);
+  addChain(diagnostic, frames, trap.traceOmitted, engine);
+  if (builtin != denial.builtin)
+    diagnostic.note("`" + builtin + "` is `std::" + denial.builtin + "`");
+  diagnostic.note("the level `" + denial.levelText + "` comes from " + denial.levelOrigin);
+  if (const auto caller = vm::policyPackage(denial.package);
+      caller && *caller != 0 && *caller < policy.packages.size())
+    diagnostic.note("the call is judged for package `" + policy.packages[*caller].name +
+                    "`, whose source spells it");
+  if (!denial.narrowest.empty())
+    diagnostic.help(denial.narrowest);
+  diagnostic.help("if the code is trusted, `--comptime-io=full` lets its regions reach everything you can");
+}
+
+} // namespace
+
+void reportTrap(const vm::TrapDetails& trap, const check::Region& region, const ComptimePolicy& policy,
+                Engine& engine) {
+  const Span at = region.node->span;
+  const auto frames = userFrames(trap);
+  auto withPlace = [&](Diagnostic& diagnostic) {
+    if (!frames.empty() && !(frames.front()->span == at))
+      diagnostic.label(frames.front()->span, "happened here");
+    addChain(diagnostic, frames, trap.traceOmitted, engine);
+  };
+  switch (trap.kind) {
+  case vm::TrapKind::Denied:
+    return reportDenial(trap, region, policy, engine);
+  case vm::TrapKind::Budget:
+  case vm::TrapKind::Depth: {
+    const bool depth = trap.kind == vm::TrapKind::Depth;
+    Diagnostic& diagnostic =
+        engine.report(at, diag::BudgetExhausted, depth ? llvm::StringRef("depth") : llvm::StringRef(trap.counter), trap.limit);
+    withPlace(diagnostic);
+    llvm::StringRef counter = depth ? llvm::StringRef("depth") : llvm::StringRef(trap.counter);
+    if (counter == "steps")
+      diagnostic.help("if the region is meant to work that long, raise the limit with `--comptime-steps=N`");
+    else if (counter == "heap")
+      diagnostic.help("if the region is meant to hold that much, raise the limit with `--comptime-memory=BYTES`");
+    else if (counter == "depth")
+      diagnostic.help("if the recursion is meant to go that deep, raise the limit with `--comptime-depth=N`");
+    return;
+  }
+  case vm::TrapKind::Panic:
+  case vm::TrapKind::Incompatible:
+  case vm::TrapKind::NoArm:
+    return withPlace(engine.report(at, diag::RegionPanicked, trap.message));
+  case vm::TrapKind::Exit:
+    return withPlace(engine.report(at, diag::RegionPanicked, "the region ended the process"));
+  case vm::TrapKind::Refused:
+  case vm::TrapKind::None:
+    engine.report(at, diag::RegionRefused, trap.message);
+    return;
+  }
+}
+
+void reportOutput(const RegionAnswer& answer, const check::Region& region, Engine& engine) {
+  if (answer.output.empty())
+    return;
+  Diagnostic& note = engine.report(region.node->span, diag::RegionOutput);
+  llvm::StringRef rest = answer.output;
+  constexpr size_t kLines = 100;
+  size_t lines = 0;
+  while (!rest.empty() && lines < kLines) {
+    auto [line, tail] = rest.split('\n');
+    note.note(("printed: " + line).str());
+    rest = tail;
+    ++lines;
+  }
+  const uint64_t omitted = answer.outputOmitted + rest.size();
+  if (omitted)
+    note.note("and " + std::to_string(omitted) + " more bytes");
+}
+
+} // namespace gos::fold
