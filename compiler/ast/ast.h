@@ -80,6 +80,7 @@ struct Variable {
   const void* owner = nullptr; // the FunctionItem or ClosureExpr whose frame holds it
   bool capturedByReference = false; // a container that some closure captures: lives in a cell
   bool isAssigned = false;          // written after its declaration
+  bool readThrough = false;         // bound by `&self`, a `&T` parameter or `let r = &place`: `*r` is the value
   // for lowering: scratch, meaningful only during the lowering of one function instance
   uint32_t slot = 0;
 };
@@ -332,6 +333,9 @@ struct CallExpr : Expr {
   ArrayRef<Expr*> ordered;
   /// For a call through a path the path's target is on the callee (PathExpr::target).
   bool isComptimeFn = false; // set by the checker
+  /// Set by the checker for `typeInfo::<T>()`: the pairs it answers, a Vec<(String, String)>.
+  bool isTypeInfo = false;
+  ArrayRef<std::pair<StringRef, StringRef>> reflected;
 };
 struct MethodCallExpr : Expr {
   GOS_EXPR_NODE(MethodCall)
@@ -346,6 +350,7 @@ struct MethodCallExpr : Expr {
   bool fieldCall = false;  // a call of a field that holds an Fn
   uint32_t fieldIndex = 0;
   bool isComptimeFn = false;
+  bool identity = false;   // `.into()` between a newtype and its representation: the receiver, retyped
 };
 struct KnownCallExpr : Expr {
   GOS_EXPR_NODE(KnownCall)
