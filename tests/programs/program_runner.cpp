@@ -237,7 +237,14 @@ Outcome runProgram(const Options& options, const fs::path& directory) {
   std::string expected, text;
   readFile((directory / "expected.txt").string(), expected);
   ChildRequest request;
-  request.arguments = {options.gos, "run", entryOf(directory).string()};
+  const std::string command = readFile((directory / "command").string(), text) ? text : "run";
+  request.arguments = {options.gos};
+  for (size_t start = 0; (start = command.find_first_not_of(" \n", start)) != std::string::npos;) {
+    const size_t end = std::min(command.find_first_of(" \n", start), command.size());
+    request.arguments.push_back(command.substr(start, end - start));
+    start = end;
+  }
+  request.arguments.push_back(entryOf(directory).string());
   if (readFile((directory / "args").string(), text)) {
     request.arguments.push_back("--");
     for (const std::string& line : splitLines(text))
