@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Measures the toolchain and prints what it found; README.md says what each figure means.
+# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [start] [gate]      without a name: vm check start
+set -euo pipefail
+export LC_ALL=C
+here=$(cd "$(dirname "$0")" && pwd)
+gos=$here/../build/release/bin/gos
+rounds=5
+parts=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --gos) gos=$2; shift 2 ;;
+    --rounds) rounds=$2; shift 2 ;;
+    vm|check|start|gate) parts+=("$1"); shift ;;
+    *) sed -n '2,3s/^# //p' "$0" >&2; exit 2 ;;
+  esac
+done
+[ ${#parts[@]} -gt 0 ] || parts=(vm check start)
+[ -x "$gos" ] || { echo "no release build at $gos: run ./dev build first" >&2; exit 1; }
+gos=$(readlink -f "$gos")
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+
+# microseconds COMMAND...: wall clock of one run; its output goes to $work/out.
+microseconds() {
+  local start=${EPOCHREALTIME/./} end
+  "$@" > "$work/out"
+  end=${EPOCHREALTIME/./}
+  echo $((end - start))
+}
+median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+echo "$(awk -F': ' '/model name/ { print $2; exit }' /proc/cpuinfo), $(nproc) cores, $("$gos" --version | head -1)"
+
+# ---- the VM beside Lua: pairs run alternately, so that a slow moment hits both -------------------
+vm() {
+  local lua; lua=$(command -v lua5.4 || command -v lua) || { echo "lua5.4 is not installed (apt-get install lua5.4)" >&2; return 1; }
+  echo; echo "VM and $("$lua" -v 2>&1 | cut -d' ' -f1-2), median of $rounds alternating rounds, whole process"
+  printf '%-12s %10s %10s %9s\n' program 'gos ms' 'lua ms' 'lua/gos'
+  : > "$work/ratios"
+  local name round
+  for file in "$here"/programs/*.gos; do
+    name=$(basename "$file" .gos)
+    : > "$work/a"; : > "$work/b"
+    for ((round = 0; round < rounds; round++)); do
+      microseconds "$gos" run "$file" >> "$work/a"; cp "$work/out" "$work/gos_out"
+      microseconds "$lua" "${file%.gos}.lua" >> "$work/b"
+      cmp -s "$work/out" "$work/gos_out" || { echo "$name: the two print different answers" >&2; diff "$work/gos_out" "$work/out" >&2; return 1; }
+    done
+    awk -v name="$name" -v a="$(median < "$work/a")" -v b="$(median < "$work/b")" -v ratios="$work/ratios" \
+      'BEGIN { printf "%-12s %10.1f %10.1f %8.2fx\n", name, a / 1000, b / 1000, b / a; print b / a >> ratios }'
+  done
+  awk '{ sum += log($1); if (NR == 1 || $1 < least) least = $1 } END { printf "geometric mean %.2fx, least %.2fx (wanted: 1.5x and 1.0x)\n", exp(sum / NR), least }' "$work/ratios"
+}
+
+# ---- checking: lines a second and bytes a line, over sizes -----------------------------------------
+check() {
+  echo; echo "gos check of generated code, best of 3"
+  printf '%-10s %10s %14s %12s\n' lines ms lines/s 'bytes/line'
+  # The memory of a check of nothing is the tool itself; what a line costs is counted above it.
+  echo 'fn main() {}' > "$work/empty.gos"
+  local base lines time best i kib
+  base=$(peak_kib "$work/empty.gos")
+  for lines in 10000 100000 1000000; do
+    "$here/generate_source.sh" "$lines" > "$work/big.gos"
+    best=
+    for i in 1 2 3; do
+      time=$(microseconds "$gos" check "$work/big.gos")
+      if [ -z "$best" ] || [ "$time" -lt "$best" ]; then best=$time; fi
+    done
+    kib=$(peak_kib "$work/big.gos")
+    awk -v n="$lines" -v t="$best" -v k="$kib" -v base="$base" \
+      'BEGIN { printf "%-10d %10.1f %14.0f %12.0f\n", n, t / 1000, n * 1e6 / t, (k - base) * 1024 / n }'
+  done
+  echo "(wanted: 500000 lines/s, the same at every size, under 1024 bytes/line; the tool itself: $base KiB)"
+}
+# Peak resident memory of a check, from the kernel's own accounting of the child.
+peak_kib() {
+  if [ -x /usr/bin/time ]; then
+    /usr/bin/time -f %M -o "$work/peak" "$gos" check "$1" > /dev/null
+    cat "$work/peak"
+  else
+    build_tool peak_memory
+    "$work/peak_memory" "$gos" check "$1"
+  fi
+}
+# build_tool NAME: one of the small C++ programs beside this file.
+build_tool() { [ -x "$work/$1" ] || c++ -O2 -static-libstdc++ -static-libgcc -o "$work/$1" "$here/$1.cpp"; }
+
+# ---- start-up beside an empty C++ program -----------------------------------------------------------
+start() {
+  build_tool start_up
+  build_tool empty_program
+  printf 'println!("hello")\n' > "$work/hello.gos"
+  echo; echo "start-up, median of 200 alternating starts"
+  "$work/start_up" 200 "$work/empty_program" -- "$gos" --version -- "$gos" check "$work/hello.gos" -- "$gos" run "$work/hello.gos"
+  echo "(wanted: a check of hello at most 5 ms above the empty program)"
+}
+
+# ---- the gate beside a build without it (GOS_MEASURE_WITHOUT_GATE=ON) ---------------------------------
+gate() {
+  local without; without=$(dirname "$gos")/gos-ungated
+  [ -x "$without" ] || { echo "no $without: configure with -DGOS_MEASURE_WITHOUT_GATE=ON and build gos-ungated" >&2; return 1; }
+  echo; echo "a loop of cheap library calls with and without the gate, median of $((rounds * 4)) alternating rounds"
+  : > "$work/a"; : > "$work/b"
+  local round
+  for ((round = 0; round < rounds * 4; round++)); do
+    microseconds "$gos" run "$here/gate.gos" >> "$work/a"
+    microseconds "$without" run "$here/gate.gos" >> "$work/b"
+  done
+  awk -v a="$(median < "$work/a")" -v b="$(median < "$work/b")" \
+    'BEGIN { printf "with %.1f ms, without %.1f ms, difference %+.2f%% (wanted: under 1%%)\n", a / 1000, b / 1000, (a - b) * 100 / b }'
+}
+
+for part in "${parts[@]}"; do "$part"; done
