@@ -232,8 +232,19 @@ fs::path entryOf(const fs::path& directory) {
   return directory / "main.gos";
 }
 
+/// A file that a refused program would have made: its existence is the proof that it was let through.
+bool leftCanary(const fs::path& directory) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory, ignored))
+    if (entry.path().filename() == "canary.txt")
+      return true;
+  return false;
+}
+
 Outcome runProgram(const Options& options, const fs::path& directory) {
   Outcome outcome;
+  if (leftCanary(directory))
+    outcome.fail("there is a `canary.txt` before the run: remove it");
   std::string expected, text;
   readFile((directory / "expected.txt").string(), expected);
   ChildRequest request;
@@ -257,6 +268,8 @@ Outcome runProgram(const Options& options, const fs::path& directory) {
   const int wantedCode = readFile((directory / "exit_code").string(), text) ? std::atoi(text.c_str()) : 0;
   if (!result.exitedWith(wantedCode))
     outcome.fail(describeEnd(result, request) + " instead of exit code " + std::to_string(wantedCode));
+  if (leftCanary(directory))
+    outcome.fail("the program made `canary.txt`: it was not refused");
   if (const std::string difference = lineDiff(expected, result.out); !difference.empty())
     outcome.fail("stdout, wanted `-`, found `+`:\n" + difference);
   if (readFile((directory / "expected_stderr.txt").string(), text)) {
