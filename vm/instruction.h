@@ -17,6 +17,26 @@ inline constexpr unsigned kOpcodeCount = 0
 #include "vm/opcodes.def"
     ;
 
+/// Operand D of PanicCode.
+enum class PanicReason : uint8_t {
+  Unreachable,         // "internal error: entered unreachable code"
+  Todo,                // "not yet implemented"
+  Unimplemented,       // "not implemented"
+  NoArm,               // GX0006: no arm of the `match` applied
+  DivideByZero,        // "attempt to divide by zero"
+  RemainderByZero,     // "attempt to calculate the remainder with a divisor of zero"
+  AddOverflow,         // "attempt to add with overflow"
+  SubtractOverflow,
+  MultiplyOverflow,
+  OverlappingWindows,  // "windows of one place overlap"
+  UnwrapNone,          // "called `unwrap` on a `None` value"
+  Borrowed,            // GX0001: a value that is borrowed elsewhere
+};
+inline constexpr unsigned kPanicReasonCount = 12;
+/// Operand C of CheckRange.
+enum class ArithmeticWord : uint16_t { Add, Subtract, Multiply };
+inline constexpr unsigned kArithmeticWordCount = 3;
+
 struct Instruction {
   uint64_t word = 0;
 

@@ -100,6 +100,7 @@ struct CallSpelling {
   std::string text;
 };
 
+/// Jumps go forward, except LoopJump and ForLoopI64, which count a step. registers + outgoingCount is at most 65535.
 struct Function {
   std::string name;          // as a stack trace shows it
   uint32_t package = 0;      // the package whose source spells it; 0 is the library

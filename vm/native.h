@@ -19,6 +19,7 @@ class Vm;
 
 /// The arguments of one native call, borrowed, and where its result goes.
 ///
+/// An argument is never null itself, but what lies inside one may be, while it is borrowed elsewhere: use the accessors.
 /// Reading: `integer(i)`, `boolean(i)`, `real(i)`, `string(i)` (StringRef, valid until the next allocation that could
 /// touch it), `object(i)`, `layout(i)`. In-out parameters: `slot(i)` may be replaced (ownership: the slot owns; use
 /// makeUnique). Results: exactly one of the return* functions, last.
@@ -86,7 +87,7 @@ using NativeBody = Trap (*)(Arguments& arguments);
 struct Native {
   llvm::StringRef name;         // path in builtins.def
   llvm::StringRef signature;    // for Vm's check of an import's shape: see NativeTable
-  policy::Capability capability;
+  Capability capability;
   NativeBody body;
 };
 
@@ -94,8 +95,8 @@ struct Native {
 class NativeTable {
 public:
   NativeTable(llvm::ArrayRef<Native> natives,
-              llvm::Error (*checkImport)(const Native&, const NativeImport&, const Module&))
-      : natives_(natives), checkImport_(checkImport) {}
+              llvm::Error (*check)(const Native&, const NativeImport&, const Module&))
+      : natives_(natives), checkImport_(check) {}
   const Native* find(llvm::StringRef name) const; // natives_ is sorted by name
   llvm::ArrayRef<Native> natives() const { return natives_; }
   /// Do the layouts an import is used at fit the native's signature? Part of verification.

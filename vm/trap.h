@@ -23,6 +23,8 @@ enum class TrapKind : uint8_t {
   Refused,      // the module or an import does not fit the table: the VM will not run it
 };
 
+inline constexpr size_t kTraceFrames = 64;
+
 struct TraceFrame {
   std::string function;
   Span span;
@@ -32,19 +34,25 @@ struct TraceFrame {
 
 /// What the gate refused, for GX0010.
 struct Denial {
-  policy::Capability capability{};
+  Capability capability{};
   std::string builtin;        // canonical name
   std::string spelling;       // as the user wrote it; may be empty
-  uint32_t package = 0;       // the package the call was judged for
+  uint32_t package = 0;       // the package (id of the module) the call was judged for
   std::string detail;         // for a read: what the path led to
   std::string narrowest;      // the narrowest option that would permit it; empty if only full would
+  std::string levelText;      // the level in force, "confined"
+  std::string levelOrigin;    // where it came from: "the default", "`project.toml`, line 4"
 };
 
 /// Details live behind a pointer: the common answer, "no trap", is one machine word.
 struct TrapDetails {
   TrapKind kind = TrapKind::None;
   std::string message;
-  std::vector<TraceFrame> trace; // innermost first, capped
+  std::vector<TraceFrame> trace; // innermost first, capped at kTraceFrames
+  uint64_t traceOmitted = 0;     // frames beyond the cap
+  bool traced = false;           // the trace was taken where the trap was raised
+  std::string counter;           // Budget: "steps", "heap", ...; Depth: "depth"
+  uint64_t limit = 0;            // Budget, Depth
   Denial denial;
   int64_t exitCode = 0;
 };
@@ -57,6 +65,9 @@ public:
   static Trap panic(std::string message) { return make(TrapKind::Panic, std::move(message)); }
   static Trap denied(Denial denial);
   static Trap exit(int64_t code);
+  static Trap budget(std::string counter, uint64_t limit);
+  static Trap depth(uint64_t limit);
+  static Trap incompatible(std::string message) { return make(TrapKind::Incompatible, std::move(message)); }
 
   explicit operator bool() const { return details_ != nullptr; }
   TrapDetails& operator*() const { return *details_; }

@@ -1,0 +1,185 @@
+#pragma once
+// The heap of one Vm: counted allocation, reference counts, copy on write. Every byte is counted against a budget
+// before it is allocated; what does not fit answers null, and the caller traps (Vm::heapTrap). Small blocks come from
+// free lists over big chunks, large ones from malloc; all of it goes with the heap, whoever still holds a count.
+
+#include "vm/object.h"
+#include "vm/text.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace gos::vm {
+
+/// The run-time digest of one variant: which slots are references.
+struct VariantInfo {
+  uint32_t slotCount = 0;
+  std::vector<uint16_t> references;
+};
+
+/// The run-time digest of a Layout.
+struct LayoutInfo {
+  LayoutKind kind = LayoutKind::Int;
+  bool isReference = false;
+  bool byteStorage = false;
+  bool elementIsReference = false; // Vec, Set, Cell; key of Map
+  bool valueIsReference = false;   // value of Map
+  bool plainEquality = false;      // no hook, no float and no closure in it: the same object is equal to itself
+  std::vector<VariantInfo> variants;
+};
+
+class Heap {
+public:
+  /// Both tables outlive the heap; the second says, by function, which captures are references. Copying in bulk is
+  /// charged to `steps`, the Vm's counter, which the loop looks at.
+  Heap(const std::vector<LayoutInfo>& layouts, const std::vector<std::vector<uint16_t>>& captureReferences,
+       uint64_t limit, int64_t& steps);
+  ~Heap();
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  /// Drops everything at once; nobody may hold an object of it any more.
+  void reset(uint64_t limit);
+
+  uint64_t used() const { return used_; }
+  uint64_t limit() const { return limit_; }
+  uint64_t available() const { return limit_ - used_; }
+  const LayoutInfo& info(LayoutId id) const { return layouts_[index(id)]; }
+
+  /// Charges the work on so many bytes as steps.
+  void chargeBytes(uint64_t bytes) { steps_ -= int64_t(bytes >> 7); }
+
+  // ---- making; the count is one; null when the budget does not allow it --------------------------
+  StringObject* newString(llvm::StringRef text, LayoutId layout = {});
+  StringObject* newStringWithCapacity(uint64_t capacity, LayoutId layout = {});
+  /// Empty, with room for `capacity` elements in the object itself.
+  VecObject* newVec(LayoutId layout, uint64_t capacity);
+  /// Slots are zero.
+  StructObject* newStruct(LayoutId layout);
+  StructObject* newEnum(LayoutId layout, uint16_t variant);
+  ClosureObject* newClosure(LayoutId layout, FunctionId function, uint32_t captures);
+  CellObject* newCell(LayoutId layout, Value content);
+  MapObject* newMap(LayoutId layout);
+
+  // ---- counting -----------------------------------------------------------------------------------
+  void release(Object* object) {
+    if (object != nullptr && int32_t(object->refs) > 0 && --object->refs == 0)
+      destroy(object);
+  }
+  void releaseValue(Value value, bool isReference) {
+    if (isReference)
+      release(asObject(value));
+  }
+  /// Writes an owned value over an owned one.
+  void assign(Value& slot, Value value) {
+    Object* old = asObject(slot);
+    slot = value;
+    release(old);
+  }
+  static void makeImmortal(Object* object) { object->refs = kImmortal; }
+
+  /// Makes the object in the slot safe to change: a shallow copy takes its place while others hold it. False: budget.
+  /// The slot must not be null.
+  bool makeUnique(Value& slot) { return asObject(slot)->refs == 1 || copyForWriting(slot); }
+
+  // ---- strings and vectors; the object must be unique -----------------------------------------------
+  bool reserveString(StringObject* string, uint64_t capacity);
+  bool append(StringObject* string, llvm::StringRef text);
+  bool appendScalar(StringObject* string, uint32_t scalar);
+  bool reserveVec(VecObject* vec, uint64_t capacity);
+  /// Takes over the value, also when it fails.
+  bool push(VecObject* vec, Value value);
+  /// Makes room before the first element and puts the value there. Takes over the value, also when it fails.
+  bool pushFront(VecObject* vec, Value value);
+  /// The first element, owned by the caller; the length must not be zero.
+  Value popFront(VecObject* vec);
+  /// The last element, owned by the caller; the length must not be zero.
+  Value popBack(VecObject* vec);
+  /// Shortens to `length` and releases the rest.
+  void truncate(VecObject* vec, uint64_t length);
+  /// Inserts or removes in the middle; index at most the length (insert) or below it (remove).
+  bool insertAt(VecObject* vec, uint64_t at, Value value);
+  /// The removed element, owned by the caller.
+  Value removeAt(VecObject* vec, uint64_t at);
+  Value element(const VecObject* vec, uint64_t at) const {
+    return info(vec->layout).byteStorage ? vec->bytes[at] : vec->slots[at];
+  }
+  bool elementIsReference(const VecObject* vec) const { return info(vec->layout).elementIsReference; }
+
+  // ---- raw counted memory, for the arrays of maps -----------------------------------------------------
+  void* allocate(size_t size) {
+    if (size > kLargestSmall || kPlainMalloc)
+      return allocateLarge(size);
+    const size_t which = (size + kGranule - 1) / kGranule;
+    const size_t rounded = which * kGranule;
+    if (rounded > limit_ - used_)
+      return nullptr;
+    FreeBlock* block = free_[which];
+    if (block == nullptr)
+      return refill(which);
+    free_[which] = block->next;
+    used_ += rounded;
+    return block;
+  }
+  void deallocate(void* memory, size_t size) {
+    if (size > kLargestSmall || kPlainMalloc) {
+      deallocateLarge(memory);
+      return;
+    }
+    const size_t which = (size + kGranule - 1) / kGranule;
+    used_ -= which * kGranule;
+    auto* block = static_cast<FreeBlock*>(memory);
+    block->next = free_[which];
+    free_[which] = block;
+  }
+
+private:
+  struct FreeBlock {
+    FreeBlock* next;
+  };
+  struct LargeBlock { // before each large block
+    LargeBlock* previous;
+    LargeBlock* next;
+    size_t size;
+    size_t padding;
+  };
+  static constexpr size_t kGranule = 16;
+  static constexpr size_t kLargestSmall = 512;
+  static constexpr size_t kChunk = size_t(256) << 10;
+#ifdef GOS_SANITIZED
+  static constexpr bool kPlainMalloc = true; // so that the sanitizer sees every object
+#else
+  static constexpr bool kPlainMalloc = false;
+#endif
+
+  void* allocateLarge(size_t size);
+  void deallocateLarge(void* memory);
+  void* refill(size_t which);
+  /// A block of `newSize` with the first bytes of the old one, which is gone unless the answer is null.
+  void* reallocate(void* memory, size_t oldSize, size_t newSize);
+
+  void destroy(Object* object);
+  bool copyForWriting(Value& slot);
+  void dropChildren(Object* object, Object*& dead);
+  void dropChild(Value value, Object*& dead);
+  void freeStorage(Object* object);
+  StructObject* newSlots(ObjectKind kind, LayoutId layout, uint16_t tag, uint32_t count);
+  bool makeRoom(VecObject* vec, uint64_t atFront, uint64_t atBack);
+  void releaseEverything();
+
+  const std::vector<LayoutInfo>& layouts_;
+  const std::vector<std::vector<uint16_t>>& captureReferences_;
+  int64_t& steps_;
+  uint64_t limit_;
+  uint64_t used_ = 0;
+  std::array<FreeBlock*, kLargestSmall / kGranule + 1> free_{};
+  char* chunkNext_ = nullptr;
+  char* chunkEnd_ = nullptr;
+  std::vector<void*> chunks_;
+  LargeBlock large_{};
+};
+
+} // namespace gos::vm

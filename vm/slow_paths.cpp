@@ -1,0 +1,334 @@
+#include "vm/slow_paths.h"
+
+#include "vm/format.h"
+#include "vm/structural.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace gos::vm {
+
+// ---- failing ----------------------------------------------------------------------------------------
+
+bool SlowPaths::raise(Vm& vm, Trap trap) {
+  vm.pending_ = std::move(trap);
+  return false;
+}
+
+bool SlowPaths::raiseReason(Vm& vm, PanicReason reason) {
+  switch (reason) {
+  case PanicReason::Unreachable:
+    return raise(vm, Trap::panic("internal error: entered unreachable code"));
+  case PanicReason::Todo:
+    return raise(vm, Trap::panic("not yet implemented"));
+  case PanicReason::Unimplemented:
+    return raise(vm, Trap::panic("not implemented"));
+  case PanicReason::NoArm:
+    return raise(vm, Trap::make(TrapKind::NoArm, "no arm of the `match` applied"));
+  case PanicReason::DivideByZero:
+    return raise(vm, Trap::panic("attempt to divide by zero"));
+  case PanicReason::RemainderByZero:
+    return raise(vm, Trap::panic("attempt to calculate the remainder with a divisor of zero"));
+  case PanicReason::AddOverflow:
+    return raise(vm, Trap::panic("attempt to add with overflow"));
+  case PanicReason::SubtractOverflow:
+    return raise(vm, Trap::panic("attempt to subtract with overflow"));
+  case PanicReason::MultiplyOverflow:
+    return raise(vm, Trap::panic("attempt to multiply with overflow"));
+  case PanicReason::OverlappingWindows:
+    return raise(vm, Trap::panic("windows of one place overlap"));
+  case PanicReason::UnwrapNone:
+    return raise(vm, Trap::panic("called `unwrap` on a `None` value"));
+  case PanicReason::Borrowed:
+    return raiseNull(vm);
+  }
+  return raise(vm, Trap::panic("panic"));
+}
+
+bool SlowPaths::raiseText(Vm& vm, Value string) {
+  if (string == 0)
+    return raiseNull(vm);
+  return raise(vm, Trap::panic(asString(string)->text().str()));
+}
+
+bool SlowPaths::raiseNull(Vm& vm) {
+  return raise(vm, Trap::incompatible("value is used while it is borrowed elsewhere"));
+}
+
+bool SlowPaths::raiseIndex(Vm& vm, uint64_t length, uint64_t index) {
+  return raise(vm, Trap::panic("vec index out of bounds: the len is " + llvm::utostr(length) + " but the index is " +
+                               llvm::itostr(int64_t(index))));
+}
+
+bool SlowPaths::raiseHeap(Vm& vm) { return raise(vm, vm.heapTrap()); }
+bool SlowPaths::raiseSteps(Vm& vm) { return raise(vm, Trap::budget("steps", uint64_t(vm.stepsLimit_))); }
+bool SlowPaths::raiseDepth(Vm& vm) { return raise(vm, vm.depthTrap()); }
+
+void SlowPaths::releaseArguments(Vm& vm, const RuntimeFunction& callee, Value* outgoing) {
+  for (uint16_t i = 0; i < callee.referenceParameterCount; ++i) {
+    const uint16_t slot = callee.referenceParameters[i];
+    if (slot < callee.parameterCount)
+      vm.heap_.release(asObject(outgoing[slot]));
+  }
+}
+
+// ---- calls ------------------------------------------------------------------------------------------
+
+bool SlowPaths::nativeCall(Vm& vm, uint32_t import, Value* outgoing, Value& destination) {
+  Value result = 0;
+  if (Trap trap = vm.callNative(import, outgoing, result))
+    return raise(vm, std::move(trap));
+  if (vm.imports_[import].resultIsReference)
+    vm.heap_.assign(destination, result);
+  else
+    destination = result;
+  return true;
+}
+
+// ---- objects ----------------------------------------------------------------------------------------
+
+bool SlowPaths::makeUnique(Vm& vm, Value& slot) { return vm.heap_.makeUnique(slot) || raiseHeap(vm); }
+
+bool SlowPaths::newStruct(Vm& vm, LayoutId layout, uint16_t variant, bool isEnum, Value* outgoing,
+                          Value& destination) {
+  StructObject* object = isEnum ? vm.heap_.newEnum(layout, variant) : vm.heap_.newStruct(layout);
+  const VariantInfo& shape = vm.info(layout).variants[variant];
+  if (object == nullptr) {
+    for (uint16_t slot : shape.references)
+      vm.heap_.release(asObject(outgoing[slot]));
+    return raiseHeap(vm);
+  }
+  std::copy_n(outgoing, shape.slotCount, object->slots());
+  vm.heap_.assign(destination, fromObject(object));
+  return true;
+}
+
+bool SlowPaths::newVec(Vm& vm, LayoutId layout, uint32_t count, const Value* outgoing, Value& destination) {
+  VecObject* vec = vm.heap_.newVec(layout, count);
+  const LayoutInfo& shape = vm.info(layout);
+  if (vec == nullptr) {
+    for (uint32_t i = 0; i < count; ++i)
+      vm.heap_.releaseValue(outgoing[i], shape.elementIsReference);
+    return raiseHeap(vm);
+  }
+  if (shape.byteStorage)
+    for (uint32_t i = 0; i < count; ++i)
+      vec->bytes[i] = uint8_t(outgoing[i]);
+  else
+    std::copy_n(outgoing, count, vec->slots);
+  vec->length = count;
+  vm.heap_.assign(destination, fromObject(vec));
+  return true;
+}
+
+bool SlowPaths::newVecRepeat(Vm& vm, LayoutId layout, int64_t count, Value element, Value& destination) {
+  const LayoutInfo& shape = vm.info(layout);
+  VecObject* vec = count < 0 ? nullptr : vm.heap_.newVec(layout, uint64_t(count));
+  if (vec == nullptr) {
+    vm.heap_.releaseValue(element, shape.elementIsReference);
+    return count < 0 ? raise(vm, Trap::panic("attempt to repeat an element " + llvm::itostr(count) + " times"))
+                     : raiseHeap(vm);
+  }
+  vec->length = uint64_t(count);
+  if (shape.byteStorage) {
+    std::memset(vec->bytes, int(uint8_t(element)), size_t(count));
+    vm.heap_.chargeBytes(uint64_t(count));
+  } else {
+    std::fill_n(vec->slots, count, element);
+    vm.heap_.chargeBytes(uint64_t(count) * sizeof(Value));
+    if (shape.elementIsReference) {
+      for (int64_t i = 1; i < count; ++i)
+        retain(asObject(element));
+      if (count == 0)
+        vm.heap_.release(asObject(element));
+    }
+  }
+  vm.heap_.assign(destination, fromObject(vec));
+  return true;
+}
+
+bool SlowPaths::vecSlice(Vm& vm, LayoutId layout, const VecObject* source, int64_t from, int64_t to,
+                         Value& destination) {
+  if (source == nullptr)
+    return raiseNull(vm);
+  const auto length = int64_t(source->length);
+  const int64_t begin = std::clamp<int64_t>(from, 0, length);
+  const int64_t end = std::clamp<int64_t>(to, begin, length);
+  const auto count = uint64_t(end - begin);
+  VecObject* vec = vm.heap_.newVec(layout, count);
+  if (vec == nullptr)
+    return raiseHeap(vm);
+  const LayoutInfo& shape = vm.info(layout);
+  if (shape.byteStorage)
+    std::copy_n(source->bytes + begin, count, vec->bytes);
+  else
+    std::copy_n(source->slots + begin, count, vec->slots);
+  vm.heap_.chargeBytes(count * (shape.byteStorage ? 1 : sizeof(Value)));
+  vec->length = count;
+  if (shape.elementIsReference)
+    for (uint64_t i = 0; i < count; ++i)
+      retain(asObject(vec->slots[i]));
+  vm.heap_.assign(destination, fromObject(vec));
+  return true;
+}
+
+bool SlowPaths::vecPush(Vm& vm, Value& slot, Value value) {
+  const bool isReference = slot != 0 && vm.heap_.elementIsReference(asVec(slot));
+  if (slot == 0) // the element is lost with the place; it leaks nothing that the heap does not own
+    return raiseNull(vm);
+  if (!vm.heap_.makeUnique(slot)) {
+    vm.heap_.releaseValue(value, isReference);
+    return raiseHeap(vm);
+  }
+  return vm.heap_.push(asVec(slot), value) || raiseHeap(vm);
+}
+
+bool SlowPaths::newCell(Vm& vm, LayoutId layout, Value content, Value& destination) {
+  CellObject* cell = vm.heap_.newCell(layout, content);
+  if (cell == nullptr) {
+    vm.heap_.releaseValue(content, vm.info(layout).elementIsReference);
+    return raiseHeap(vm);
+  }
+  vm.heap_.assign(destination, fromObject(cell));
+  return true;
+}
+
+bool SlowPaths::newClosure(Vm& vm, LayoutId layout, uint32_t function, const Value* outgoing, Value& destination) {
+  const uint32_t captures = vm.functions_[function].captureCount;
+  ClosureObject* closure = vm.heap_.newClosure(layout, FunctionId(function), captures);
+  if (closure == nullptr) {
+    for (uint16_t slot : vm.captureReferences_[function])
+      vm.heap_.release(asObject(outgoing[slot]));
+    return raiseHeap(vm);
+  }
+  std::copy_n(outgoing, captures, closure->captures());
+  vm.heap_.assign(destination, fromObject(closure));
+  return true;
+}
+
+// ---- text -------------------------------------------------------------------------------------------
+
+bool SlowPaths::stringConcat(Vm& vm, Value left, Value right, Value& destination) {
+  if (left == 0 || right == 0)
+    return raiseNull(vm);
+  const StringObject* a = asString(left);
+  const StringObject* b = asString(right);
+  StringObject* result = vm.heap_.newStringWithCapacity(a->length + b->length, a->layout);
+  if (result == nullptr)
+    return raiseHeap(vm);
+  std::memcpy(result->data, a->data, a->length);
+  std::memcpy(result->data + a->length, b->data, b->length);
+  result->length = a->length + b->length;
+  result->scalars = a->scalars >= 0 && b->scalars >= 0 ? a->scalars + b->scalars : -1;
+  vm.heap_.chargeBytes(result->length);
+  vm.heap_.assign(destination, fromObject(result));
+  return true;
+}
+
+bool SlowPaths::stringAppend(Vm& vm, Value& slot, Value text) {
+  if (slot == 0 || text == 0)
+    return raiseNull(vm);
+  if (!vm.heap_.makeUnique(slot))
+    return raiseHeap(vm);
+  // `text` is held by its own register; when that is the same one the object is unique and `append` copes.
+  return vm.heap_.append(asString(slot), asString(text == slot ? slot : text)->text()) || raiseHeap(vm);
+}
+
+bool SlowPaths::stringAppendChar(Vm& vm, Value& slot, Value scalar) {
+  if (slot == 0)
+    return raiseNull(vm);
+  if (!vm.heap_.makeUnique(slot))
+    return raiseHeap(vm);
+  return vm.heap_.appendScalar(asString(slot), uint32_t(std::min<Value>(scalar, 0x110000))) || raiseHeap(vm);
+}
+
+bool SlowPaths::stringCharAt(Vm& vm, Value string, uint64_t at, Value& destination) {
+  if (string == 0)
+    return raiseNull(vm);
+  StringObject* object = asString(string);
+  const auto count = uint64_t(scalarCount(object));
+  if (at >= count)
+    return raise(vm, Trap::panic("string index out of bounds: the len is " + llvm::utostr(count) +
+                                 " but the index is " + llvm::itostr(int64_t(at))));
+  const uint64_t cursor = object->cursorScalar;
+  const uint64_t offset = byteOffset(object, at);
+  vm.heap_.chargeBytes(at >= cursor ? at - cursor : at);
+  unsigned length = 0;
+  destination = decodeScalar(object->text(), offset, length);
+  return true;
+}
+
+bool SlowPaths::format(Vm& vm, Value& slot, Value value, LayoutId layout, uint32_t spec) {
+  if (slot == 0)
+    return raiseNull(vm);
+  const FormatSpec& formatSpec = vm.module_.formats[spec];
+  const Layout& shape = vm.layout(layout);
+  // The commonest case without a detour: text as it is.
+  if (shape.kind == LayoutKind::String && formatSpec == FormatSpec{} && shape.display == FunctionId::None)
+    return stringAppend(vm, slot, value);
+  TextBuffer text(vm.heap_.available());
+  if (Trap trap = formatValue(vm, value, layout, formatSpec, text))
+    return raise(vm, std::move(trap));
+  if (!vm.heap_.makeUnique(slot))
+    return raiseHeap(vm);
+  return vm.heap_.append(asString(slot), text.text()) || raiseHeap(vm);
+}
+
+// ---- structure --------------------------------------------------------------------------------------
+
+bool SlowPaths::equal(Vm& vm, Value left, Value right, LayoutId layout, Value& destination) {
+  bool result = false;
+  if (Trap trap = valuesEqual(vm, left, right, layout, FloatEquality::Ieee, result))
+    return raise(vm, std::move(trap));
+  destination = result;
+  return true;
+}
+
+bool SlowPaths::compare(Vm& vm, Value left, Value right, LayoutId layout, Value& destination) {
+  int order = 0;
+  if (Trap trap = compareValues(vm, left, right, layout, order))
+    return raise(vm, std::move(trap));
+  destination = fromInteger(order);
+  return true;
+}
+
+bool SlowPaths::stringsEqual(Value left, Value right) {
+  return left == right || asString(left)->text() == asString(right)->text();
+}
+
+// ---- numbers ----------------------------------------------------------------------------------------
+
+Value SlowPaths::floatToInteger(double value, IntWidth width) {
+  if (std::isnan(value))
+    return 0;
+  const double whole = std::trunc(value);
+  const unsigned bits = 8u << (unsigned(width) & 3);
+  if (isSigned(width)) {
+    const double limit = std::ldexp(1.0, int(bits) - 1);
+    if (whole >= limit)
+      return fromInteger(int64_t((uint64_t(1) << (bits - 1)) - 1));
+    if (whole < -limit)
+      return fromInteger(-int64_t((uint64_t(1) << (bits - 1)) - 1) - 1);
+    return fromInteger(int64_t(whole));
+  }
+  if (whole <= 0)
+    return 0;
+  if (whole >= std::ldexp(1.0, int(bits)))
+    return bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
+  return uint64_t(whole);
+}
+
+double SlowPaths::remainder(double left, double right) { return std::fmod(left, right); }
+
+int64_t SlowPaths::compareScalars(Value left, Value right, unsigned how) {
+  if (how == 0)
+    return (asInteger(left) > asInteger(right)) - (asInteger(left) < asInteger(right));
+  if (how == 1)
+    return (left > right) - (left < right);
+  return compareTotal(asReal(left), asReal(right));
+}
+
+} // namespace gos::vm

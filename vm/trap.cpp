@@ -1,0 +1,44 @@
+#include "vm/trap.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
+
+namespace gos::vm {
+
+Trap Trap::make(TrapKind kind, std::string message) {
+  Trap trap;
+  trap.details_ = std::make_unique<TrapDetails>();
+  trap.details_->kind = kind;
+  trap.details_->message = std::move(message);
+  return trap;
+}
+
+Trap Trap::denied(Denial denial) {
+  Trap trap = make(TrapKind::Denied, (llvm::Twine("`") + denial.builtin + "` needs " + reportName(denial.capability) +
+                                      ", which is not allowed here")
+                                         .str());
+  trap->denial = std::move(denial);
+  return trap;
+}
+
+Trap Trap::exit(int64_t code) {
+  Trap trap = make(TrapKind::Exit, {});
+  trap->exitCode = code;
+  return trap;
+}
+
+Trap Trap::budget(std::string counter, uint64_t limit) {
+  Trap trap = make(TrapKind::Budget, "budget `" + counter + "` of " + llvm::utostr(limit) + " is used up");
+  trap->counter = std::move(counter);
+  trap->limit = limit;
+  return trap;
+}
+
+Trap Trap::depth(uint64_t limit) {
+  Trap trap = make(TrapKind::Depth, "calls are nested more than " + llvm::utostr(limit) + " levels deep");
+  trap->counter = "depth";
+  trap->limit = limit;
+  return trap;
+}
+
+} // namespace gos::vm

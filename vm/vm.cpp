@@ -1,0 +1,524 @@
+#include "vm/vm.h"
+
+#include "vm/frame.h"
+#include "vm/slow_paths.h"
+#include "vm/verifier.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Errc.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace gos::vm {
+
+namespace {
+
+constexpr size_t kStackSlots = size_t(8) << 20; // reserved, not committed
+constexpr size_t kGuardBytes = size_t(64) << 10;
+
+std::vector<LayoutInfo> digest(const Module& module) {
+  std::vector<LayoutInfo> infos(module.layouts.size());
+  const auto isReference = [&](LayoutId id) {
+    return index(id) < module.layouts.size() && module.layouts[index(id)].isReference();
+  };
+  std::vector<std::vector<uint32_t>> users(module.layouts.size()); // who contains a layout
+  llvm::SmallVector<uint32_t> impure;
+  for (size_t i = 0; i < infos.size(); ++i) {
+    const Layout& layout = module.layouts[i];
+    LayoutInfo& info = infos[i];
+    info.kind = layout.kind;
+    info.isReference = layout.isReference();
+    info.byteStorage = layout.kind == LayoutKind::Vec && layout.byteStorage;
+    info.plainEquality = true;
+    const auto contains = [&](LayoutId id) {
+      if (index(id) < users.size())
+        users[index(id)].push_back(uint32_t(i));
+    };
+    const bool hasElement = layout.kind == LayoutKind::Vec || layout.kind == LayoutKind::Set ||
+                            layout.kind == LayoutKind::Map || layout.kind == LayoutKind::Cell;
+    if (hasElement) {
+      info.elementIsReference = isReference(layout.element);
+      contains(layout.element);
+    }
+    if (layout.kind == LayoutKind::Map) {
+      info.valueIsReference = isReference(layout.value);
+      contains(layout.value);
+    }
+    if (layout.kind == LayoutKind::Struct || layout.kind == LayoutKind::Enum)
+      for (const VariantLayout& variant : layout.variants) {
+        VariantInfo& shape = info.variants.emplace_back();
+        shape.slotCount = uint32_t(variant.fields.size());
+        for (size_t field = 0; field < variant.fields.size(); ++field) {
+          contains(variant.fields[field]);
+          if (isReference(variant.fields[field]))
+            shape.references.push_back(uint16_t(field));
+        }
+      }
+    if (layout.equals != FunctionId::None || layout.compare != FunctionId::None || layout.kind == LayoutKind::Float ||
+        layout.kind == LayoutKind::Closure) {
+      info.plainEquality = false;
+      impure.push_back(uint32_t(i));
+    }
+  }
+  while (!impure.empty())
+    for (uint32_t user : users[impure.pop_back_val()])
+      if (infos[user].plainEquality) {
+        infos[user].plainEquality = false;
+        impure.push_back(user);
+      }
+  return infos;
+}
+
+std::vector<std::vector<uint16_t>> captureReferences(const Module& module) {
+  std::vector<std::vector<uint16_t>> result(module.functions.size());
+  for (size_t i = 0; i < result.size(); ++i) {
+    const Function& function = module.functions[i];
+    const unsigned parameters = function.parameterCount - function.captureCount;
+    for (unsigned capture = 0; capture < function.captureCount; ++capture)
+      if (module.layouts[index(function.registers[parameters + capture])].isReference())
+        result[i].push_back(uint16_t(capture));
+  }
+  return result;
+}
+
+uint64_t machineMemory() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long pageSize = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || pageSize <= 0)
+    return uint64_t(1) << 32;
+  return uint64_t(pages) * uint64_t(pageSize);
+}
+
+/// Address space for the stack, with a guard behind it; pages come as they are touched.
+void* reserve(size_t bytes) {
+  void* memory = mmap(nullptr, bytes + kGuardBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return nullptr;
+  mprotect(static_cast<char*>(memory) + bytes, kGuardBytes, PROT_NONE);
+  return memory;
+}
+
+/// Nested runs start and end here.
+const Instruction kBoundaryCode[2] = {Instruction{uint64_t(kHaltOpcode)}, Instruction{uint64_t(kHaltOpcode)}};
+
+constinit const RuntimeFunction kBoundary = [] {
+  RuntimeFunction function;
+  function.registers = 1;
+  function.frameSize = 1;
+  return function;
+}();
+
+Span spanAt(const Function& function, uint32_t pc) {
+  auto next = llvm::upper_bound(function.lines, pc, [](uint32_t at, const LineEntry& entry) { return at < entry.pc; });
+  return next == function.lines.begin() ? function.span : std::prev(next)->span;
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<Vm>> Vm::create(const Module& module, const NativeTable& natives, VmOptions options) {
+  const Verification verification = options.verification;
+  if (verification == Verification::Verify)
+    if (llvm::Error error = verify(module, natives))
+      return error;
+  std::unique_ptr<Vm> vm(new Vm(module, std::move(options)));
+  if (llvm::Error error = vm->load(natives))
+    return error;
+  return vm;
+}
+
+Vm::Vm(const Module& module, VmOptions options)
+    : module_(module), layouts_(digest(module)), captureReferences_(captureReferences(module)),
+      constants_(layouts_, captureReferences_, kUnlimited, steps_), heap_(layouts_, captureReferences_, 0, steps_) {
+  restart(std::move(options));
+}
+
+Vm::~Vm() {
+  if (stack_ != nullptr)
+    munmap(stack_, stackBytes_ + kGuardBytes);
+  if (frames_ != nullptr)
+    munmap(frames_, framesBytes_ + kGuardBytes);
+}
+
+void Vm::restart(VmOptions options) {
+  mode_ = options.mode;
+  policy_ = options.policy;
+  regionPackage_ = options.regionPackage;
+  table_ = mode_ == Mode::Fold && policy_ != nullptr
+               ? CapabilityTable(*policy_, regionPackage_, std::max<size_t>(module_.packages.size(), 1))
+               : CapabilityTable();
+  host_ = std::move(options.host);
+  heap_.reset(options.heapBytes == 0 ? machineMemory() : options.heapBytes);
+  for (Value global : globals_)
+    asCell(global)->content = 0;
+  stepsLimit_ = int64_t(std::min<uint64_t>(options.steps, INT64_MAX));
+  steps_ = stepsLimit_;
+  depthLimit_ = std::clamp<uint64_t>(options.depth, 1, 10'000'000);
+  outputLimit_ = options.outputBytes;
+  initialised_ = false;
+  nesting_ = 0;
+  captured_.clear();
+  capturedOmitted_ = 0;
+  inputs_.clear();
+  bytesRead_ = 0;
+  if (frames_ != nullptr) {
+    top_ = frames_;
+    frameLimit_ = frames_ + std::min<uint64_t>(depthLimit_ + 1, framesBytes_ / sizeof(Frame) - 1);
+  }
+}
+
+uint32_t Vm::constantFor(Value object) {
+  constantObjects_.push_back(object);
+  return uint32_t(constantObjects_.size() - 1);
+}
+
+Value Vm::byteConstant(uint32_t string, LayoutId layout) {
+  const std::string& bytes = module_.strings[string];
+  VecObject* vec = constants_.newVec(layout, bytes.size());
+  if (vec == nullptr)
+    return 0;
+  std::memcpy(vec->bytes, bytes.data(), bytes.size());
+  vec->length = bytes.size();
+  Heap::makeImmortal(vec);
+  return fromObject(vec);
+}
+
+Value Vm::unitVariant(LayoutId layout, uint16_t variant) {
+  std::vector<Value>& known = unitVariants_[index(layout)];
+  if (variant >= known.size())
+    known.resize(std::max<size_t>(variant + 1u, info(layout).variants.size()), 0);
+  if (known[variant] == 0) {
+    StructObject* object = constants_.newEnum(layout, variant);
+    if (object != nullptr)
+      Heap::makeImmortal(object);
+    known[variant] = fromObject(object);
+  }
+  return known[variant];
+}
+
+Instruction Vm::patch(Instruction instruction, const Function& function) {
+  const auto registers = uint16_t(function.registers.size());
+  const auto layoutOf = [&](uint16_t at) { return function.registers[at]; };
+  const Opcode op = instruction.op();
+  if (op == Opcode::ArgScalar)
+    return Instruction::abc(Opcode::Move, uint16_t(registers + instruction.a()), instruction.b());
+  if (op == Opcode::ArgInt)
+    return Instruction::abx(Opcode::LoadInt, uint16_t(registers + instruction.a()), instruction.bx());
+  if (op == Opcode::ArgRef || op == Opcode::ArgTake)
+    return Instruction::abc(op, uint16_t(registers + instruction.a()), instruction.b());
+  if (op == Opcode::FetchArg) {
+    const Opcode fetch = isReference(layoutOf(instruction.a())) ? Opcode::FetchArg : Opcode::Move;
+    return Instruction::abc(fetch, instruction.a(), uint16_t(registers + instruction.b()));
+  }
+  if (op == Opcode::LoadString && layout(layoutOf(instruction.a())).kind == LayoutKind::Vec)
+    return Instruction::abx(op, instruction.a(),
+                            constantFor(byteConstant(instruction.bx(), layoutOf(instruction.a()))));
+  if (op == Opcode::NewUnitVariant)
+    return Instruction::abx(Opcode::LoadString, instruction.a(),
+                            constantFor(unitVariant(LayoutId(instruction.b()), instruction.c())));
+  if (op == Opcode::NewStruct) {
+    const uint32_t count = info(LayoutId(instruction.bx())).variants[0].slotCount;
+    return Instruction::abx(op, instruction.a(), instruction.bx(), uint8_t(std::min<uint32_t>(count, kManySlots)));
+  }
+  if (op == Opcode::NewEnum) {
+    const uint32_t count = info(LayoutId(instruction.b())).variants[instruction.c()].slotCount;
+    return Instruction::abc(op, instruction.a(), instruction.b(), instruction.c(),
+                            uint8_t(std::min<uint32_t>(count, kManySlots)));
+  }
+  return instruction;
+}
+
+llvm::Error Vm::load(const NativeTable& natives) {
+  stackBytes_ = kStackSlots * sizeof(Value);
+  framesBytes_ = (size_t(depthLimit_) + 2) * sizeof(Frame);
+  framesBytes_ = (framesBytes_ + kGuardBytes - 1) / kGuardBytes * kGuardBytes;
+  stack_ = static_cast<Value*>(reserve(stackBytes_));
+  frames_ = static_cast<Frame*>(reserve(framesBytes_));
+  if (stack_ == nullptr || frames_ == nullptr)
+    return llvm::createStringError(llvm::errc::not_enough_memory, "no address space for the stack of the VM");
+  stackLimit_ = stack_ + kStackSlots;
+  frames_[0] = {kBoundaryCode + 1, &kBoundary, stack_, stack_ + 1};
+  top_ = frames_;
+  frameLimit_ = frames_ + depthLimit_ + 1;
+
+  unitVariants_.resize(module_.layouts.size());
+  for (const std::string& text : module_.strings) {
+    StringObject* string = constants_.newString(text);
+    if (string == nullptr)
+      return llvm::createStringError(llvm::errc::not_enough_memory, "no memory for the constants");
+    scalarCount(string);
+    Heap::makeImmortal(string);
+    constantObjects_.push_back(fromObject(string));
+  }
+  for (const Global& global : module_.globals) {
+    // The cell is immortal; what it holds is not, and is counted like everything else.
+    CellObject* cell = constants_.newCell(index(global.layout) < layouts_.size() ? global.layout : LayoutId{}, 0);
+    if (cell == nullptr)
+      return llvm::createStringError(llvm::errc::not_enough_memory, "no memory for the globals");
+    Heap::makeImmortal(cell);
+    globals_.push_back(fromObject(cell));
+  }
+  for (const NativeImport& import : module_.natives) {
+    Import& loaded = imports_.emplace_back();
+    loaded.native = natives.find(import.name);
+    loaded.resultIsReference = isReference(import.result);
+    for (size_t i = 0; i < import.parameters.size(); ++i) {
+      if (!isReference(import.parameters[i]))
+        continue;
+      loaded.references.push_back(uint16_t(i));
+      if (!import.inOut[i])
+        loaded.released.push_back(uint16_t(i));
+    }
+  }
+
+  size_t total = 0;
+  for (const Function& function : module_.functions)
+    total += function.code.size();
+  code_.reserve(total); // never moves: RuntimeFunction::code points into it
+  functions_.resize(module_.functions.size());
+  referenceParameters_.resize(module_.functions.size());
+  for (size_t i = 0; i < module_.functions.size(); ++i) {
+    const Function& function = module_.functions[i];
+    RuntimeFunction& loaded = functions_[i];
+    loaded.code = code_.data() + code_.size();
+    loaded.source = &function;
+    loaded.registerLayouts = function.registers.data();
+    loaded.registers = uint32_t(function.registers.size());
+    loaded.frameSize = loaded.registers + function.outgoingCount;
+    loaded.parameterCount = uint16_t(function.parameterCount - function.captureCount);
+    loaded.captureCount = function.captureCount;
+    for (uint16_t at = 0; at < function.parameterCount; ++at)
+      if (isReference(function.registers[at]))
+        referenceParameters_[i].push_back(at);
+    loaded.referenceParameters = referenceParameters_[i].data();
+    loaded.referenceParameterCount = uint16_t(referenceParameters_[i].size());
+    uint32_t begin = function.parameterCount;
+    while (begin < loaded.registers && !isReference(function.registers[begin]))
+      ++begin;
+    loaded.referenceBegin = begin;
+    loaded.referenceEnd = loaded.registers;
+    for (const Instruction instruction : function.code) {
+      if (uint8_t(instruction.word) >= kOpcodeCount)
+        return llvm::createStringError(llvm::errc::invalid_argument, "unknown opcode");
+      code_.push_back(patch(instruction, function));
+    }
+  }
+  steps_ = stepsLimit_; // loading is not the program's work
+  return llvm::Error::success();
+}
+
+// ---- running ----------------------------------------------------------------------------------------
+
+Trap Vm::run(FunctionId function, Value& result) {
+  result = 0;
+  if (!initialised_) {
+    initialised_ = true;
+    Value nothing = 0;
+    if (module_.initialiser != FunctionId::None)
+      if (Trap trap = call(module_.initialiser, {}, nothing))
+        return trap;
+  }
+  return call(function, {}, result);
+}
+
+Trap Vm::call(FunctionId function, llvm::ArrayRef<Value> arguments, Value& result) {
+  if (index(function) >= functions_.size())
+    return Trap::make(TrapKind::Refused, "no such function");
+  return enter(&functions_[index(function)], arguments, nullptr, result);
+}
+
+Trap Vm::callClosure(Value closure, llvm::ArrayRef<Value> arguments, Value& result) {
+  if (closure == 0 || asObject(closure)->kind != ObjectKind::Closure)
+    return Trap::incompatible("value that is called is no function");
+  const ClosureObject* object = asClosure(closure);
+  return enter(&functions_[index(object->function)], arguments, object, result);
+}
+
+Trap Vm::enter(const RuntimeFunction* function, llvm::ArrayRef<Value> arguments, const ClosureObject* closure,
+               Value& result) {
+  result = 0;
+  if (arguments.size() != function->parameterCount || (closure == nullptr && function->captureCount != 0))
+    return Trap::make(TrapKind::Refused, "function is called with a wrong number of arguments");
+  Value* base = top_->base + top_->function->frameSize;
+  Frame* boundary = top_ + 1;
+  const auto fail = [&](Trap trap) {
+    for (uint16_t i = 0; i < function->referenceParameterCount; ++i)
+      if (function->referenceParameters[i] < function->parameterCount)
+        heap_.release(asObject(arguments[function->referenceParameters[i]]));
+    return trap;
+  };
+  if (nesting_ >= kNestingLimit || boundary + 1 >= frameLimit_ || base + 1 + function->frameSize >= stackLimit_)
+    return fail(depthTrap());
+  if (--steps_ < 0)
+    return fail(Trap::budget("steps", uint64_t(stepsLimit_)));
+
+  *boundary = {kBoundaryCode + 1, &kBoundary, base, base + 1};
+  base[0] = 0;
+  Value* registers = base + 1;
+  std::copy(arguments.begin(), arguments.end(), registers);
+  if (closure != nullptr) {
+    Value* captures = registers + function->parameterCount;
+    std::copy_n(const_cast<ClosureObject*>(closure)->captures(), function->captureCount, captures);
+    for (uint16_t slot : captureReferences_[index(closure->function)])
+      retain(asObject(captures[slot]));
+  }
+  std::fill(registers + function->referenceBegin, registers + function->referenceEnd, 0);
+  boundary[1] = {function->code, function, registers, registers + function->registers};
+  top_ = boundary + 1;
+  ++nesting_;
+  Trap trap = interpret();
+  --nesting_;
+  // Either way the boundary is on top now.
+  result = trap ? 0 : top_->base[0];
+  --top_;
+  return trap;
+}
+
+Trap Vm::charge(uint64_t steps) {
+  steps_ -= int64_t(std::min<uint64_t>(steps, uint64_t(INT64_MAX) >> 1));
+  return steps_ < 0 ? Trap::budget("steps", uint64_t(stepsLimit_)) : Trap{};
+}
+
+uint64_t Vm::stepsUsed() const { return uint64_t(stepsLimit_ - steps_); }
+
+void Vm::unwind() {
+  for (; top_->function->source != nullptr; --top_) {
+    const RuntimeFunction& function = *top_->function;
+    for (uint16_t i = 0; i < function.referenceParameterCount; ++i)
+      heap_.assign(top_->base[function.referenceParameters[i]], 0);
+    for (uint32_t i = function.referenceBegin; i < function.referenceEnd; ++i)
+      heap_.assign(top_->base[i], 0);
+  }
+}
+
+void Vm::takeTrace(TrapDetails& details) const {
+  details.traced = true;
+  for (const Frame* frame = top_; frame > frames_; --frame) {
+    const Function* function = frame->function->source;
+    if (function == nullptr)
+      continue;
+    if (details.trace.size() == kTraceFrames) {
+      ++details.traceOmitted;
+      continue;
+    }
+    const auto pc = uint32_t(frame->pc - frame->function->code);
+    details.trace.push_back(
+        {function->name, spanAt(*function, pc == 0 ? 0 : pc - 1), function->package, function->transparent});
+  }
+}
+
+// ---- the gate ---------------------------------------------------------------------------------------
+
+Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
+  const Import& import = imports_[importIndex];
+  const uint32_t outer = currentImport_;
+  currentImport_ = importIndex;
+  Trap trap = judge(import, importIndex);
+  for (size_t i = 0; !trap && i < import.references.size(); ++i)
+    if (slots[import.references[i]] == 0)
+      trap = Trap::incompatible("value is used while it is borrowed elsewhere");
+  if (!trap) {
+    Arguments arguments(*this, module_.natives[importIndex], slots);
+    trap = import.native->body(arguments);
+    result = arguments.result();
+    if (trap && import.resultIsReference) {
+      heap_.release(asObject(result));
+      result = 0;
+    }
+  }
+  currentImport_ = outer;
+  for (uint16_t slot : import.released)
+    heap_.assign(slots[slot], 0);
+  if (trap)
+    for (uint16_t slot : import.references)
+      heap_.assign(slots[slot], 0);
+  if (!trap && steps_ < 0)
+    trap = Trap::budget("steps", uint64_t(stepsLimit_));
+  return trap;
+}
+
+Trap Vm::judge(const Import& import, uint32_t importIndex) const {
+  // A name outside the table is denied, also where the verifier was not asked (T060).
+  if (import.native == nullptr)
+    return Trap::make(TrapKind::Refused, "`" + module_.natives[importIndex].name + "` is not in the library");
+#ifndef GOS_MEASURE_WITHOUT_GATE
+  if (mode_ == Mode::Fold && import.native->capability != Capability::Pure &&
+      callingVerdict(import.native->capability) == ClassVerdict::Deny)
+    return Trap::denied(describeCall(import.native->capability));
+#endif
+  return {};
+}
+
+uint32_t Vm::callingPackage() const {
+  for (const Frame* frame = top_; frame > frames_; --frame) {
+    const Function* function = frame->function->source;
+    if (function != nullptr && !function->transparent)
+      return function->package;
+  }
+  return kNoPackage;
+}
+
+const PackagePolicy* Vm::callingPackagePolicy() const {
+  const std::optional<uint32_t> package = policyPackage(callingPackage());
+  if (policy_ == nullptr || !package || *package >= policy_->packages.size())
+    return nullptr;
+  return &policy_->packages[*package];
+}
+
+EffectiveLevel Vm::callingLevel() const {
+  if (policy_ == nullptr)
+    return {};
+  return policy_->levelFor(policyPackage(regionPackage_).value_or(kNoPackage),
+                           policyPackage(callingPackage()).value_or(kNoPackage));
+}
+
+Policy Vm::callingPolicy() const {
+  if (policy_ == nullptr)
+    return Policy{};
+  return policy_->policyFor(policyPackage(regionPackage_).value_or(kNoPackage),
+                            policyPackage(callingPackage()).value_or(kNoPackage));
+}
+
+Denial Vm::describeCall(Capability capability) const {
+  Denial denial;
+  denial.capability = capability;
+  denial.package = callingPackage();
+  if (currentImport_ < module_.natives.size())
+    denial.builtin = module_.natives[currentImport_].name;
+  // The user's spelling stands at the call in the frame that counts.
+  for (const Frame* frame = top_; frame > frames_; --frame) {
+    const Function* function = frame->function->source;
+    if (function == nullptr || function->transparent)
+      continue;
+    const auto pc = uint32_t(frame->pc - frame->function->code) - 1;
+    for (const CallSpelling& spelling : function->spellings)
+      if (spelling.pc == pc)
+        denial.spelling = spelling.text;
+    break;
+  }
+  const EffectiveLevel level = callingLevel();
+  denial.levelText = spelling(level.level).str();
+  if (policy_ != nullptr)
+    denial.levelOrigin = policy_->describe(level);
+  return denial;
+}
+
+Trap Vm::deny(Capability capability, std::string detail, std::string narrowest) const {
+  Denial denial = describeCall(capability);
+  denial.detail = std::move(detail);
+  denial.narrowest = std::move(narrowest);
+  return Trap::denied(std::move(denial));
+}
+
+void Vm::captureOutput(llvm::StringRef text) {
+  const size_t room = captured_.size() < outputLimit_ ? size_t(outputLimit_ - captured_.size()) : 0;
+  const llvm::StringRef kept = capturedOmitted_ == 0 ? text.take_front(room) : llvm::StringRef();
+  captured_.append(kept.data(), kept.size());
+  capturedOmitted_ += text.size() - kept.size();
+  heap_.chargeBytes(text.size());
+}
+
+} // namespace gos::vm

@@ -1,0 +1,221 @@
+#pragma once
+// The virtual machine: one module, one heap, one stack of frames.
+//
+// Usage:  auto vm = Vm::create(module, stdlib::nativeTable(), options);     // verifies
+//         Value result = 0;
+//         if (Trap trap = (*vm)->run(module.entry, result)) report(*trap);
+//         (*vm)->releaseValue(result, layout);
+//
+// Everything a program does to the world goes through callNative, and in a fold the gate there asks first (threats:
+// gate bypass). A fold without a policy may compute and nothing else. One thread.
+
+#include "vm/capability_table.h"
+#include "vm/heap.h"
+#include "vm/module.h"
+#include "vm/native.h"
+#include "vm/trap.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gos::vm {
+
+inline constexpr uint64_t kUnlimited = ~uint64_t(0);
+
+/// Fold: gated; without a policy only Pure natives are reached. Program: run time is free.
+enum class Mode : uint8_t { Fold, Program };
+enum class Verification : uint8_t { Verify, TrustForTest };
+
+/// What the library's bodies keep for one Vm: streams, handles, the environment overlay, opened roots.
+class HostState {
+public:
+  virtual ~HostState() = default;
+};
+
+struct VmOptions {
+  Mode mode = Mode::Fold;
+  // ---- a fold ----
+  const ComptimePolicy* policy = nullptr; // outlives the Vm
+  uint32_t regionPackage = kNoPackage;    // module package id of the region
+  // ---- bounds ----
+  uint64_t steps = kUnlimited;
+  uint64_t heapBytes = 0;      // 0: the memory of the machine
+  uint64_t depth = 100'000;    // nested calls
+  uint64_t outputBytes = uint64_t(64) << 10; // of captured output
+  Verification verification = Verification::Verify;
+  std::unique_ptr<HostState> host;
+};
+
+/// Something outside the program text that a fold used.
+struct FoldInput {
+  enum class Kind : uint8_t { File, Directory, Query, Absence, Link, Environment };
+  Kind kind = Kind::File;
+  uint32_t package = 0; // module package id whose root it lies beneath
+  std::string name;     // path beneath the root, or variable
+  uint64_t size = 0;
+  std::array<uint8_t, 32> sha256{};
+  std::string detail;   // Link: its text
+  friend bool operator==(const FoldInput&, const FoldInput&) = default;
+};
+
+/// A call in progress; vm/interpreter.cpp.
+struct RuntimeFunction;
+struct Frame;
+
+class Vm {
+public:
+  /// Refuses a module that does not verify, and natives that are not in the table. Module and table outlive the Vm.
+  static llvm::Expected<std::unique_ptr<Vm>> create(const Module& module, const NativeTable& natives,
+                                                    VmOptions options);
+  ~Vm();
+  Vm(const Vm&) = delete;
+  Vm& operator=(const Vm&) = delete;
+
+  // ---- running ------------------------------------------------------------------------------------
+  /// Runs the module's initialiser if that was not done yet, then the function, which takes no parameters. A
+  /// reference result is the caller's.
+  Trap run(FunctionId function, Value& result);
+  /// Re-entrant: for hooks and for natives with callbacks. Takes over the arguments, also when it traps.
+  Trap call(FunctionId function, llvm::ArrayRef<Value> arguments, Value& result);
+  Trap callClosure(Value closure, llvm::ArrayRef<Value> arguments, Value& result);
+  /// Ready for another region of the same module: a fresh heap, fresh globals, counters, output and inputs, without
+  /// verifying and loading again. Values of before are gone.
+  void restart(VmOptions options);
+  /// Charges work that a native does in bulk; GX0009 when the steps are used up.
+  Trap charge(uint64_t steps);
+  /// Steps spent so far.
+  uint64_t stepsUsed() const;
+
+  // ---- the module -----------------------------------------------------------------------------------
+  const Module& module() const { return module_; }
+  const Layout& layout(LayoutId id) const { return module_.layouts[index(id)]; }
+  const LayoutInfo& info(LayoutId id) const { return heap_.info(id); }
+  bool isReference(LayoutId id) const { return heap_.info(id).isReference; }
+
+  // ---- values ---------------------------------------------------------------------------------------
+  Heap& heap() { return heap_; }
+  /// GX0009 for a heap that has no room.
+  Trap heapTrap() const { return Trap::budget("heap", heap_.limit()); }
+  void releaseValue(Value value, LayoutId layout) { heap_.releaseValue(value, isReference(layout)); }
+  Value retainValue(Value value, LayoutId layout) const { return isReference(layout) ? retained(value) : value; }
+  /// The shared object of a variant without payload.
+  Value unitVariant(LayoutId layout, uint16_t variant);
+
+  /// For C++ that may come back to itself through guest code or nested keys: false when the C stack has had enough.
+  bool enterNested() { return nesting_ < kNestingLimit && (++nesting_, true); }
+  void leaveNested() { --nesting_; }
+  Trap depthTrap() const { return Trap::depth(depthLimit_); }
+
+  // ---- host -----------------------------------------------------------------------------------------
+  HostState* host() const { return host_.get(); }
+  void setHost(std::unique_ptr<HostState> host) { host_ = std::move(host); }
+
+  // ---- the gate ---------------------------------------------------------------------------------------
+  bool inFold() const { return mode_ == Mode::Fold; }
+  const ComptimePolicy* policy() const { return policy_; }
+  /// Module package id of the source that spelled the call in progress: the nearest frame that is not library code.
+  /// kNoPackage if there is none.
+  uint32_t callingPackage() const;
+  /// What the policy knows of that package; null if nothing (then deny).
+  const PackagePolicy* callingPackagePolicy() const;
+  /// The level in force for the call in progress. None without a policy.
+  EffectiveLevel callingLevel() const;
+  /// The policy value that `decide` and `decideEnv` judge the call in progress by; grants nothing without a policy.
+  Policy callingPolicy() const;
+  ClassVerdict callingVerdict(Capability capability) const { return table_.verdict(callingPackage(), capability); }
+  /// The trap of a denial found in a body (a path that leaves the root, a name that is not permitted).
+  Trap deny(Capability capability, std::string detail, std::string narrowest = {}) const;
+
+  /// In a fold output never reaches a stream: it is kept, up to the cap. Bodies of class Output ask inFold() first.
+  void captureOutput(llvm::StringRef text);
+  llvm::StringRef capturedOutput() const { return captured_; }
+  uint64_t capturedOmitted() const { return capturedOmitted_; }
+  void recordInput(FoldInput input) { inputs_.push_back(std::move(input)); }
+  llvm::ArrayRef<FoldInput> inputs() const { return inputs_; }
+  /// Bytes that the fold has read so far, for Budgets::readBytes: adds and answers the sum.
+  uint64_t countRead(uint64_t bytes) { return bytesRead_ += bytes; }
+
+private:
+  friend struct SlowPaths;
+#ifdef GOS_SANITIZED
+  static constexpr unsigned kNestingLimit = 120;
+#else
+  static constexpr unsigned kNestingLimit = 1200;
+#endif
+  struct Import {
+    const Native* native = nullptr; // null: not in the table
+    bool resultIsReference = false;
+    std::vector<uint16_t> references; // parameters that are
+    std::vector<uint16_t> released;   // of these, the ones that are not in-out
+  };
+
+  Vm(const Module& module, VmOptions options);
+  llvm::Error load(const NativeTable& natives);
+  /// Resolves what the loop need not look up again: outgoing slots become registers, shared values constants.
+  Instruction patch(Instruction instruction, const Function& function);
+  uint32_t constantFor(Value object);
+  Value byteConstant(uint32_t string, LayoutId layout);
+
+  /// The only road from bytecode to a body.
+  Trap callNative(uint32_t import, Value* slots, Value& result);
+  Trap judge(const Import& import, uint32_t importIndex) const;
+  Denial describeCall(Capability capability) const;
+
+  /// The loop: runs the frame on top until the boundary below it is reached. interpreter.cpp
+  Trap interpret();
+  Trap enter(const RuntimeFunction* function, llvm::ArrayRef<Value> arguments, const ClosureObject* closure,
+             Value& result);
+  void takeTrace(TrapDetails& details) const;
+  /// Pops and releases the frames down to the boundary of the innermost run.
+  void unwind();
+
+  const Module& module_;
+  std::vector<LayoutInfo> layouts_;
+  std::vector<std::vector<uint16_t>> captureReferences_; // by function
+  Heap constants_; // immortal objects, outside the budget
+  Heap heap_;
+  Mode mode_;
+  const ComptimePolicy* policy_;
+  uint32_t regionPackage_;
+  CapabilityTable table_;
+  std::unique_ptr<HostState> host_;
+
+  std::vector<RuntimeFunction> functions_;
+  std::vector<Import> imports_;
+  std::vector<Instruction> code_;   // of all functions, with the operands that `patch` resolves
+  std::vector<Value> constantObjects_; // immortal: the module's strings, then byte vectors and unit variants
+  std::vector<Value> globals_;      // immortal cells
+  std::vector<std::vector<Value>> unitVariants_; // by layout, by variant
+  std::vector<std::vector<uint16_t>> referenceParameters_; // by function
+
+  // The stack; reserved once, so registers never move.
+  Value* stack_ = nullptr;
+  size_t stackBytes_ = 0;
+  Value* stackLimit_ = nullptr;
+  Frame* frames_ = nullptr;
+  size_t framesBytes_ = 0;
+  Frame* frameLimit_ = nullptr;
+  Frame* top_ = nullptr; // current frame, up to date whenever the loop is left
+  uint64_t depthLimit_;
+  unsigned nesting_ = 0; // runs within runs, bounded for the sake of the C stack
+
+  int64_t steps_;        // left
+  int64_t stepsLimit_;
+  Trap pending_;         // the trap a slow path raised
+  bool initialised_ = false;
+  uint32_t currentImport_ = kNoPackage;
+
+  std::string captured_;
+  uint64_t capturedOmitted_ = 0;
+  uint64_t outputLimit_;
+  std::vector<FoldInput> inputs_;
+  uint64_t bytesRead_ = 0;
+};
+
+} // namespace gos::vm
