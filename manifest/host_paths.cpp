@@ -73,7 +73,7 @@ std::string absoluteSpelling(llvm::StringRef path) {
 }
 
 bool isSharedTemp(const std::string& directory) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(directory.c_str(), &status) != 0)
     return false;
   return (status.st_mode & S_ISVTX) != 0 && (status.st_mode & S_IWOTH) != 0;

@@ -22,8 +22,21 @@ enum class Key : uint8_t {
 #include "manifest/keys.def"
 };
 enum class Type : uint8_t {
-  Text, TextList, Bool, Version, Requirement, PackageId, InsidePath, AnyPath,
-  Level, Sandbox, ModuleName, Url, Reference, CargoVersion, Hash,
+  Text,
+  TextList,
+  Bool,
+  Version,
+  Requirement,
+  PackageId,
+  InsidePath,
+  AnyPath,
+  Level,
+  Sandbox,
+  ModuleName,
+  Url,
+  Reference,
+  CargoVersion,
+  Hash,
 };
 enum class Need : uint8_t { Optional, Required };
 
@@ -84,7 +97,8 @@ llvm::StringRef packageIdProblem(llvm::StringRef id) {
       return "a segment is empty";
     if (segment == "." || segment == "..")
       return "a segment is `.` or `..`";
-    if (!llvm::all_of(segment, [](char c) { return llvm::isAlnum(c) || c == '.' || c == '-' || c == '_'; }))
+    if (!llvm::all_of(segment,
+                      [](char c) { return llvm::isAlnum(c) || c == '.' || c == '-' || c == '_'; }))
       return "segments are letters, digits, `.`, `-` and `_`";
   }
   return {};
@@ -204,7 +218,8 @@ private:
     }
   }
 
-  // ---- [project] and [workspace] ------------------------------------------------------------------
+  // ---- [project] and [workspace]
+  // ------------------------------------------------------------------
 
   void readProject(const TomlEntry& table) {
     manifest_.hasProject = true;
@@ -250,7 +265,8 @@ private:
     });
   }
 
-  // ---- [dependencies] -----------------------------------------------------------------------------
+  // ---- [dependencies]
+  // -----------------------------------------------------------------------------
 
   void readDependency(const TomlEntry& entry, std::vector<Dependency>& into) {
     Dependency dependency;
@@ -321,7 +337,8 @@ private:
     return good;
   }
 
-  // ---- [rust-bindings] ----------------------------------------------------------------------------
+  // ---- [rust-bindings]
+  // ----------------------------------------------------------------------------
 
   void readBinding(const TomlEntry& entry) {
     RustBinding binding;
@@ -376,7 +393,8 @@ private:
     manifest_.bindings.push_back(std::move(binding));
   }
 
-  // ---- tables of free names -----------------------------------------------------------------------
+  // ---- tables of free names
+  // -----------------------------------------------------------------------
 
   void readRegistries(const TomlValue& table) {
     for (const TomlEntry& entry : table.entries) {
@@ -397,7 +415,8 @@ private:
     }
   }
 
-  // ---- rows ---------------------------------------------------------------------------------------
+  // ---- rows
+  // ---------------------------------------------------------------------------------------
 
   /// Reads a table by the rows of keys.def: unknown keys, types, required keys.
   template <class Store>
@@ -527,15 +546,16 @@ private:
     if (type == Type::ModuleName && !isModuleName(text))
       return bad(given, "the name of a module");
     // What begins with a dash would be an option of the program that fetches.
-    const bool word = !text.empty() && !text.starts_with("-") && !hasControl(text) && !text.contains(' ');
+    const bool word =
+        !text.empty() && !text.starts_with("-") && !hasControl(text) && !text.contains(' ');
     if (type == Type::Url && !word)
       return bad(given, "a URL");
     if (type == Type::Reference && !word)
       return bad(given, "the name of a tag, branch or revision");
-    if (type == Type::CargoVersion &&
-        (text.empty() || !llvm::all_of(text, [](char c) {
-           return llvm::isAlnum(c) || llvm::StringRef(".*^~=<>, +-").contains(c);
-         })))
+    if (type == Type::CargoVersion && (text.empty() || !llvm::all_of(text, [](char c) {
+                                         return llvm::isAlnum(c) ||
+                                                llvm::StringRef(".*^~=<>, +-").contains(c);
+                                       })))
       return bad(given, "a version requirement of Cargo");
     if (type == Type::Hash && (text.size() != 64 || !llvm::all_of(text, llvm::isHexDigit)))
       return bad(given, "a SHA-256 of 64 hexadecimal digits");
@@ -555,11 +575,13 @@ private:
     return true;
   }
 
-  // ---- relations between keys ---------------------------------------------------------------------
+  // ---- relations between keys
+  // ---------------------------------------------------------------------
 
   /// Exactly one of `sources`, or one of `alternatives`; a tag, branch or revision only with git,
   /// and at most one of them.
-  void checkSources(const TomlEntry& entry, llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> sources,
+  void checkSources(const TomlEntry& entry, llvm::StringRef name,
+                    llvm::ArrayRef<llvm::StringRef> sources,
                     llvm::ArrayRef<llvm::StringRef> alternatives) {
     const bool any = atMostOne(entry, sources);
     atMostOne(entry, {"tag", "branch", "rev"});
@@ -596,7 +618,8 @@ private:
     return first != nullptr;
   }
 
-  void requireWith(const TomlEntry& entry, llvm::StringRef name, llvm::StringRef key, llvm::StringRef needed) {
+  void requireWith(const TomlEntry& entry, llvm::StringRef name, llvm::StringRef key,
+                   llvm::StringRef needed) {
     const TomlEntry* found = entry.value.find(key);
     if (!found || entry.value.find(needed))
       return;
@@ -618,7 +641,8 @@ private:
     }
   }
 
-  // ---- messages -----------------------------------------------------------------------------------
+  // ---- messages
+  // -----------------------------------------------------------------------------------
 
   bool wrongType(llvm::StringRef key, const TomlValue& given, llvm::StringRef expected) {
     failed_ = true;
@@ -659,7 +683,8 @@ private:
   /// A key, rightly spelt, that belongs in [project] or [workspace].
   bool reportWrongTable(const TomlEntry& entry, llvm::StringRef name) {
     for (const KeyRow& row : kKeys)
-      if (row.spelling == entry.key && (row.table == Table::Project || row.table == Table::Workspace)) {
+      if (row.spelling == entry.key &&
+          (row.table == Table::Project || row.table == Table::Workspace)) {
         engine_.report(entry.keySpan, diag::KeyInWrongTable, entry.key, name, wordsOf(row.table));
         return true;
       }

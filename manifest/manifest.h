@@ -27,10 +27,10 @@ struct Dependency {
   std::optional<VersionRequirement> requirement;
   std::string path;
   Span pathSpan;
-  std::string url;                // of git and url
+  std::string url; // of git and url
   std::string tag, branch, revision;
   std::string sha256;
-  std::string moduleName;         // the name that code uses
+  std::string moduleName; // the name that code uses
 };
 
 struct RustBinding {

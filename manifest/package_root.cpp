@@ -95,10 +95,11 @@ private:
     return directory.empty() ? name.str() : directory + "/" + name.str();
   }
   bool isDirectory(const std::string& path) const {
-    struct stat status {};
+    struct stat status{};
     return ::stat(under(workspace_, path).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
   }
-  void expand(const std::string& directory, llvm::StringRef pattern, std::vector<std::string>& into) const {
+  void expand(const std::string& directory, llvm::StringRef pattern,
+              std::vector<std::string>& into) const {
     DIR* stream = ::opendir(under(workspace_, directory.empty() ? "." : directory).c_str());
     if (stream == nullptr)
       return;
@@ -157,7 +158,7 @@ std::string Display::prefixOf(const std::string& directory) const {
 // ---- manifests ----------------------------------------------------------------------------------
 
 bool ManifestStore::exists(const std::string& directory) {
-  struct stat status {};
+  struct stat status{};
   return ::lstat(under(directory, kManifestName).c_str(), &status) == 0;
 }
 
@@ -241,7 +242,8 @@ bool matchesMember(llvm::StringRef pattern, llvm::StringRef path) {
 }
 
 bool applyWorkspaces(Package& package, ManifestStore& store, Engine& engine) {
-  auto listing = [](const Manifest& workspace, llvm::StringRef path) -> const Spanned<std::string>* {
+  auto listing = [](const Manifest& workspace,
+                    llvm::StringRef path) -> const Spanned<std::string>* {
     for (const Spanned<std::string>& member : *workspace.workspaceMembers)
       if (matchesMember(member.value, path))
         return &member;
@@ -281,7 +283,8 @@ bool applyWorkspaces(Package& package, ManifestStore& store, Engine& engine) {
       return false;
     const std::string path = pathBelow(package.spelling, above);
     if (const Spanned<std::string>* member = workspace ? listing(*workspace, path) : nullptr) {
-      engine.report(member->span, diag::WorkspaceMember, path, "a link leads outside the workspace");
+      engine.report(member->span, diag::WorkspaceMember, path,
+                    "a link leads outside the workspace");
       return false;
     }
   }

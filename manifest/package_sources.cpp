@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kMaxSource = uint64_t(1) << 30;
 
 bool hasManifest(const std::string& directory) {
-  struct stat status {};
+  struct stat status{};
   return ::lstat((directory + "/project.toml").c_str(), &status) == 0;
 }
 } // namespace
@@ -57,7 +57,7 @@ std::vector<std::string> listSources(const Package& package, Engine& engine) {
     directories.pop_back();
     const std::string full =
         directory.empty() ? package.directory : package.directory + "/" + directory;
-    struct stat status {};
+    struct stat status{};
     if (::lstat(full.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
       continue;
     DIR* stream = ::opendir(full.c_str());

@@ -40,11 +40,11 @@ public:
       : engine_(engine), display_(relative), store_(sources, engine, display_) {}
 
   std::optional<Project> load(const std::string& path) {
-    struct stat status {};
+    struct stat status{};
     errno = ENOENT;
     if (llvm::StringRef(path).contains('\0') || ::stat(path.c_str(), &status) != 0) {
       SourceText problem;
-      problem.problem = errno == EACCES                         ? SourceProblem::NotPermitted
+      problem.problem = errno == EACCES                       ? SourceProblem::NotPermitted
                         : errno == ENOENT || errno == ENOTDIR ? SourceProblem::Missing
                                                               : SourceProblem::Other;
       problem.words = errno == ELOOP ? "it goes through too many symbolic links"
@@ -61,7 +61,8 @@ public:
   }
 
 private:
-  // ---- the package that was asked for -------------------------------------------------------------
+  // ---- the package that was asked for
+  // -------------------------------------------------------------
 
   bool loadDirectory(const std::string& path) {
     const std::string real = realPathOf(path);
@@ -117,8 +118,7 @@ private:
     package.spelling = spelling.empty() ? directory : spelling;
     package.displayPrefix = display_.prefixOf(directory);
     package.level = ComptimeIo::Full; // nobody asks for less
-    const llvm::StringRef tooWide =
-        tooWideForRoot(directory, allHomes(), isSharedTemp(directory));
+    const llvm::StringRef tooWide = tooWideForRoot(directory, allHomes(), isSharedTemp(directory));
     package.hasRoot = tooWide.empty();
     if (!package.hasRoot)
       package.whyNoRoot = "`" + directory + "` is " + tooWide.str();
@@ -138,8 +138,8 @@ private:
     package.moduleName = moduleNameOf(manifest.id);
     package.hasRoot = directory != "/" && !isSharedTemp(directory);
     if (!package.hasRoot)
-      package.whyNoRoot = "`" + directory + "` is " +
-                          tooWideForRoot(directory, {}, isSharedTemp(directory)).str();
+      package.whyNoRoot =
+          "`" + directory + "` is " + tooWideForRoot(directory, {}, isSharedTemp(directory)).str();
     package.level = ComptimeIo::Full;
     if (manifest.comptimeIo) {
       package.level = manifest.comptimeIo->value;
@@ -187,15 +187,15 @@ private:
   }
 
   static bool fileExists(const Package& package, llvm::StringRef path) {
-    struct stat status {};
+    struct stat status{};
     return ::lstat((package.directory + "/" + path.str()).c_str(), &status) == 0;
   }
 
   /// Where relative paths of folds are behind: `src` of a project, whichever of its files is given.
   static void placeBase(Package& package) {
     const std::string own = directoryOf(package.entry);
-    const bool inSources = !package.sourceDirectory.empty() &&
-                           isAtOrBeneath("/" + own, "/" + package.sourceDirectory);
+    const bool inSources =
+        !package.sourceDirectory.empty() && isAtOrBeneath("/" + own, "/" + package.sourceDirectory);
     package.baseDirectory = inSources && !package.loneFile ? package.sourceDirectory : own;
   }
 
@@ -221,7 +221,8 @@ private:
     return best;
   }
 
-  // ---- dependencies -------------------------------------------------------------------------------
+  // ---- dependencies
+  // -------------------------------------------------------------------------------
 
   bool loadDependencies() {
     bool good = true;
@@ -239,29 +240,33 @@ private:
     return good;
   }
 
-  bool loadDependency(uint32_t index, const Dependency& dependency, llvm::StringMap<uint32_t>& known) {
-    const bool replaced = llvm::any_of(project_.root().manifest->replacements, [&](const Dependency& row) {
-      return row.key == dependency.key;
-    });
+  bool loadDependency(uint32_t index, const Dependency& dependency,
+                      llvm::StringMap<uint32_t>& known) {
+    const bool replaced =
+        llvm::any_of(project_.root().manifest->replacements,
+                     [&](const Dependency& row) { return row.key == dependency.key; });
     if (replaced) {
       engine_.report(dependency.keySpan, diag::NotYet, "[replace]");
       return false;
     }
     if (dependency.source != Dependency::Source::Path) {
-      llvm::StringRef what = dependency.source == Dependency::Source::Git   ? "a dependency from git"
-                             : dependency.source == Dependency::Source::Url ? "a dependency from a URL"
-                                                                            : "a dependency from a registry";
+      llvm::StringRef what = dependency.source == Dependency::Source::Git ? "a dependency from git"
+                             : dependency.source == Dependency::Source::Url
+                                 ? "a dependency from a URL"
+                                 : "a dependency from a registry";
       engine_.report(dependency.keySpan, diag::NotYet, what)
-          .help("use a package of this file system: `{ path = \"../" + dependency.moduleName + "\" }`");
+          .help("use a package of this file system: `{ path = \"../" + dependency.moduleName +
+                "\" }`");
       return false;
     }
     const std::string base = project_.packages[index].directory;
     const std::string joined =
         dependency.path.front() == '/' ? dependency.path : base + "/" + dependency.path;
     const std::string directory = realPathOf(joined);
-    struct stat status {};
+    struct stat status{};
     if (directory.empty() || ::stat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
-      engine_.report(dependency.pathSpan, diag::DependencyPathMissing, dependency.key, dependency.path);
+      engine_.report(dependency.pathSpan, diag::DependencyPathMissing, dependency.key,
+                     dependency.path);
       return false;
     }
     auto [place, isNew] = known.try_emplace(directory, uint32_t(project_.packages.size()));
@@ -279,11 +284,13 @@ private:
   }
 
   bool reportWithoutManifest(const Dependency& dependency) {
-    engine_.report(dependency.pathSpan, diag::DependencyWithoutManifest, dependency.key, dependency.path);
+    engine_.report(dependency.pathSpan, diag::DependencyWithoutManifest, dependency.key,
+                   dependency.path);
     return false;
   }
 
-  bool loadPackage(const Dependency& dependency, const std::string& directory, const std::string& spelling) {
+  bool loadPackage(const Dependency& dependency, const std::string& directory,
+                   const std::string& spelling) {
     if (!ManifestStore::exists(directory))
       return reportWithoutManifest(dependency);
     Package package;

@@ -58,8 +58,8 @@ ComptimePolicy makeComptimePolicy(const Project& project, std::optional<Comptime
                                   Engine& engine);
 
 /// Reads a source of a package into the source map: beneath the package, through its own links
-/// only. Each way to fail has its own diagnostic, at `usedAt` where there is a place; of a file that
-/// lies outside no byte is read.
+/// only. Each way to fail has its own diagnostic, at `usedAt` where there is a place; of a file
+/// that lies outside no byte is read.
 std::optional<FileId> readSource(const Package& package, llvm::StringRef path, SourceMap& sources,
                                  Engine& engine, Span usedAt = {});
 

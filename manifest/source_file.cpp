@@ -52,8 +52,8 @@ int openPlain(const std::string& directory, const std::string& path) {
     auto [name, tail] = left.split('/');
     left = tail;
     Descriptor parent(at);
-    const int flags = tail.empty() ? kOpenForReading | O_NOFOLLOW
-                                   : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    const int flags =
+        tail.empty() ? kOpenForReading | O_NOFOLLOW : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     at = ::openat(parent.get(), name.str().c_str(), flags);
   }
   return at;
@@ -146,7 +146,8 @@ InsidePath resolveInside(const std::string& directory, llvm::StringRef path) {
   std::vector<std::string> names; // components that are known not to be links
   std::string pending = path.str();
   std::vector<std::pair<std::string, std::string>> links;
-  std::vector<size_t> linkRests; // parallel to links: bytes of `pending` left when a link's text ends
+  std::vector<size_t>
+      linkRests; // parallel to links: bytes of `pending` left when a link's text ends
   std::vector<size_t> openLinks;
   size_t at = 0;
   auto whole = [&] { return llvm::join(names, "/"); };
@@ -173,7 +174,7 @@ InsidePath resolveInside(const std::string& directory, llvm::StringRef path) {
     }
     names.push_back(name);
     const std::string full = directory + "/" + whole();
-    struct stat status {};
+    struct stat status{};
     if (::lstat(full.c_str(), &status) != 0) {
       result.errorNumber = errno;
       result.kind = errno == ENOENT    ? InsidePath::Kind::Missing
@@ -253,7 +254,7 @@ SourceText readBeneath(const std::string& directory, llvm::StringRef path, uint6
       return problem(SourceProblem::Other, "it changed while it was being opened");
     return problemOf(errno);
   }
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd.get(), &status) != 0)
     return problemOf(errno);
   if (S_ISDIR(status.st_mode))

@@ -1,7 +1,7 @@
 #pragma once
 // The compiler's own reads: manifests and sources, which a hostile tree may replace by a link to
-// somebody's key so that a diagnostic quotes it (T079). A file is opened beneath the directory of its
-// package; what leads out is refused by the link that does so, and not opened.
+// somebody's key so that a diagnostic quotes it (T079). A file is opened beneath the directory of
+// its package; what leads out is refused by the link that does so, and not opened.
 
 #include "diagnostics/engine.h"
 

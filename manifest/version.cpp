@@ -6,11 +6,12 @@
 namespace gos {
 
 namespace {
-bool isNumeric(llvm::StringRef text) { return !text.empty() && llvm::all_of(text, llvm::isDigit); }
+bool isNumeric(llvm::StringRef text) {
+  return !text.empty() && llvm::all_of(text, llvm::isDigit);
+}
 
 bool isIdentifier(llvm::StringRef text) {
-  return !text.empty() &&
-         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '-'; });
+  return !text.empty() && llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '-'; });
 }
 
 /// A number without leading zeros that fits.
@@ -20,7 +21,9 @@ bool parseNumber(llvm::StringRef text, uint64_t& number) {
   return !text.getAsInteger(10, number);
 }
 
-int compareNumbers(uint64_t a, uint64_t b) { return a < b ? -1 : a > b ? 1 : 0; }
+int compareNumbers(uint64_t a, uint64_t b) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
 
 int compareIdentifiers(llvm::StringRef a, llvm::StringRef b) {
   const bool aNumeric = isNumeric(a), bNumeric = isNumeric(b);

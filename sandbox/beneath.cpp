@@ -84,7 +84,8 @@ std::optional<Arrival> openFast(const Root& root, llvm::StringRef written, llvm:
     flags |= O_DIRECTORY;
   int opened = -1;
   for (unsigned retries = 0; retries != kMaxRetries; ++retries) {
-    opened = retryInterrupted([&] { return openBeneath(root.fd(), resolution.path.c_str(), flags); });
+    opened =
+        retryInterrupted([&] { return openBeneath(root.fd(), resolution.path.c_str(), flags); });
     if (opened >= 0 || errno != EAGAIN)
       break;
   }
@@ -192,11 +193,11 @@ llvm::Expected<Root> Root::open(llvm::StringRef directory, llvm::StringRef spell
   if (given.empty() || directory.contains('\0'))
     return sysError("open root", directory, EINVAL);
   Root root;
-  root.fd_ = UniqueFd(retryInterrupted(
-      [&] { return ::open(given.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); }));
+  root.fd_ = UniqueFd(
+      retryInterrupted([&] { return ::open(given.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); }));
   if (!root.fd_)
     return sysError("open root", directory, errno);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(root.fd_.get(), &status) != 0)
     return sysError("look at root", directory, errno);
   root.device_ = status.st_dev;
@@ -209,7 +210,7 @@ llvm::Expected<Root> Root::open(llvm::StringRef directory, llvm::StringRef spell
   ::free(real);
   // The name may stand for something else by now; it is only used to compare strings with, but a
   // wrong one would take strangers' paths for ours.
-  struct stat again {};
+  struct stat again{};
   if (::lstat(root.realPath_.c_str(), &again) != 0 || again.st_dev != status.st_dev ||
       again.st_ino != status.st_ino)
     return sysError("open root", directory, ESTALE);
@@ -285,9 +286,8 @@ Arrival Root::resolve(llvm::StringRef base, llvm::StringRef path, Want want,
   }
   std::optional<Arrival> fast;
   if (road_ == Road::FastThenWalk)
-    fast = openFast(*this, path, text, want, followLast, [&](Resolution& resolution) {
-      return judge(resolution, operationOf(want));
-    });
+    fast = openFast(*this, path, text, want, followLast,
+                    [&](Resolution& resolution) { return judge(resolution, operationOf(want)); });
   arrival = fast ? std::move(*fast) : Walk(*this, want, followLast).run(path, text);
   if (arrival.fd)
     clearNonBlocking(arrival.fd.get());
@@ -362,7 +362,7 @@ Listing Root::listOpened(const OpenedDirectory& directory, size_t maxEntries) co
       fail(listing.resolution, Failure::TooLarge);
       break;
     }
-    struct stat status {};
+    struct stat status{};
     if (::fstatat(streamFd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
       continue; // gone meanwhile
     DirectoryEntry made{name.str(), factsOf(status, device_)};
@@ -382,7 +382,8 @@ Listing Root::listOpened(const OpenedDirectory& directory, size_t maxEntries) co
   return listing;
 }
 
-OpenedDirectory Root::openChildDirectory(const OpenedDirectory& parent, llvm::StringRef name) const {
+OpenedDirectory Root::openChildDirectory(const OpenedDirectory& parent,
+                                         llvm::StringRef name) const {
   OpenedDirectory child;
   Resolution& resolution = child.resolution;
   resolution.written = name.str();
@@ -409,7 +410,7 @@ OpenedDirectory Root::openChildDirectory(const OpenedDirectory& parent, llvm::St
       fail(resolution, number == ELOOP ? Failure::NotADirectory : failureOf(number), number);
     return child;
   }
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd.get(), &status) != 0) {
     fail(resolution, Failure::System, errno);
     return child;

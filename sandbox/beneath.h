@@ -2,10 +2,10 @@
 // Opening beneath a root without a race: every path that a fold names goes through here.
 //
 // No path is checked and then opened again. A root is opened once, as a descriptor; a path is
-// resolved beneath it, component by component or by openat2, and what was opened is looked at on its
-// descriptor. A hostile tree may hold links that lead out, FIFOs, devices and loops, and a partner
-// process may exchange any of its entries meanwhile: the answer is what lies inside, or a refusal.
-// Nothing outside the root is touched in order to refuse it.
+// resolved beneath it, component by component or by openat2, and what was opened is looked at on
+// its descriptor. A hostile tree may hold links that lead out, FIFOs, devices and loops, and a
+// partner process may exchange any of its entries meanwhile: the answer is what lies inside, or a
+// refusal. Nothing outside the root is touched in order to refuse it.
 //
 // Usage:  Root root = cantFail(Root::open("/w/proj"));
 //         OpenedFile file = root.openFile("src", "../data/words.txt");
@@ -36,16 +36,16 @@ enum class Outcome : uint8_t {
 
 enum class Failure : uint8_t {
   None,
-  InvalidPath,      // empty, with a NUL
-  TooLong,          // the path, a component, or more directories deep than any honest tree
-  NotADirectory,    // a file where a directory is needed
-  IsADirectory,     // a directory where a file is needed
-  NotRegular,       // FIFO, socket, device
-  TooManyLinks,     // more than 40
+  InvalidPath,   // empty, with a NUL
+  TooLong,       // the path, a component, or more directories deep than any honest tree
+  NotADirectory, // a file where a directory is needed
+  IsADirectory,  // a directory where a file is needed
+  NotRegular,    // FIFO, socket, device
+  TooManyLinks,  // more than 40
   PermissionDenied,
-  Changed,          // the tree changed under every attempt
-  TooLarge,         // more bytes or entries than the cap
-  System,           // see `errorNumber`
+  Changed,  // the tree changed under every attempt
+  TooLarge, // more bytes or entries than the cap
+  System,   // see `errorNumber`
 };
 /// "is not a regular file": a phrase for an io::Error, the same on every host.
 llvm::StringRef phrase(Failure failure);
@@ -66,7 +66,8 @@ struct Resolution {
   /// of a failure: where it happened. Empty for Outside and for what was not resolved so far.
   std::string path;
   std::vector<FollowedLink> links;
-  /// Outside: the link in the tree that leads out (also the last of `links`); empty path if none did.
+  /// Outside: the link in the tree that leads out (also the last of `links`); empty path if none
+  /// did.
   FollowedLink leadingOut;
   std::string rule; // Refused: the path of the rule, canonical
 
@@ -125,7 +126,8 @@ enum class Road : uint8_t { FastThenWalk, WalkOnly };
 class Root {
 public:
   /// Opens a directory as a root, before the first fold. Its policy is reads beneath it. `spelling`
-  /// is another absolute path that led to it, if there is one; it counts if it is the same directory.
+  /// is another absolute path that led to it, if there is one; it counts if it is the same
+  /// directory.
   static llvm::Expected<Root> open(llvm::StringRef directory, llvm::StringRef spelling = {});
 
   Root(Root&&) = default;
@@ -140,8 +142,9 @@ public:
   llvm::StringRef spelling() const { return spelling_; }
   int fd() const { return fd_.get(); }
 
-  // `base` is the directory beneath the root (canonical, or empty) that a relative `path` is behind.
-  // An absolute path counts only if it leads beneath the root, in either spelling of the root.
+  // `base` is the directory beneath the root (canonical, or empty) that a relative `path` is
+  // behind. An absolute path counts only if it leads beneath the root, in either spelling of the
+  // root.
 
   /// A regular file, opened for reading.
   OpenedFile openFile(llvm::StringRef base, llvm::StringRef path) const;

@@ -118,7 +118,7 @@ Walk::Step Walk::enter(Arrival& arrival, llvm::StringRef name) {
       return stopAt(arrival, name, Outcome::Absent, Failure::None, 0);
     return stopAt(arrival, name, Outcome::Failed, failureOf(number), number);
   }
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd.get(), &status) != 0)
     return refuse(arrival, Failure::System, errno);
   if (S_ISLNK(status.st_mode)) {
@@ -203,7 +203,7 @@ Walk::Step Walk::finishAtLeaf(Arrival& arrival, [[maybe_unused]] UniqueFd leaf,
       return Step::Again;
     return refuse(arrival, failureOf(number), number);
   }
-  struct stat status {};
+  struct stat status{};
   if (::fstat(opened.get(), &status) != 0)
     return refuse(arrival, Failure::System, errno);
   // `leaf` is still open, so its inode number can't have been given to another file.

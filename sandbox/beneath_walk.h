@@ -13,7 +13,7 @@ enum class Want : uint8_t { Query, File, Directory };
 /// What a road came to.
 struct Arrival {
   Resolution resolution;
-  struct stat status {};
+  struct stat status{};
   UniqueFd fd; // for reading when a file or directory was wanted and found
 };
 
@@ -26,7 +26,7 @@ Failure failureOf(int errorNumber);
 std::string joinBeneath(llvm::StringRef directory, llvm::StringRef name);
 /// The operation that `decide` is asked about.
 constexpr Operation operationOf(Want want) {
-  return want == Want::Query ? Operation::Query
+  return want == Want::Query  ? Operation::Query
          : want == Want::File ? Operation::Read
                               : Operation::List;
 }

@@ -15,7 +15,7 @@ constexpr size_t kChunk = size_t(64) << 10;
 
 ReadBytes readAll(int fd, uint64_t cap, Hashing hashing) {
   ReadBytes result;
-  struct stat status {};
+  struct stat status{};
   uint64_t expected = 0;
   if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
     expected = uint64_t(status.st_size);
@@ -34,9 +34,11 @@ ReadBytes readAll(int fd, uint64_t cap, Hashing hashing) {
     const size_t filled = result.bytes.size();
     const uint64_t left = expected > filled ? expected - filled : 0;
     // One byte more than expected, so that the end is seen without another round.
-    const size_t room = size_t(std::max<uint64_t>(std::min<uint64_t>(left + 1, uint64_t(16) << 20), left ? 1 : kChunk));
+    const size_t room = size_t(
+        std::max<uint64_t>(std::min<uint64_t>(left + 1, uint64_t(16) << 20), left ? 1 : kChunk));
     result.bytes.resize(filled + room);
-    const ssize_t got = retryInterrupted([&] { return ::read(fd, result.bytes.data() + filled, room); });
+    const ssize_t got =
+        retryInterrupted([&] { return ::read(fd, result.bytes.data() + filled, room); });
     if (got < 0) {
       result.errorNumber = errno;
       result.failure = errno == EISDIR ? Failure::IsADirectory : Failure::System;
@@ -65,7 +67,8 @@ ReadBytes readSome(int fd, uint64_t count) {
     const size_t filled = result.bytes.size();
     const size_t room = size_t(std::min<uint64_t>(count - filled, uint64_t(1) << 20));
     result.bytes.resize(filled + room);
-    const ssize_t got = retryInterrupted([&] { return ::read(fd, result.bytes.data() + filled, room); });
+    const ssize_t got =
+        retryInterrupted([&] { return ::read(fd, result.bytes.data() + filled, room); });
     if (got < 0) {
       result.errorNumber = errno;
       result.failure = errno == EISDIR ? Failure::IsADirectory : Failure::System;

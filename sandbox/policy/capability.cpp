@@ -14,11 +14,17 @@ constexpr Row kRows[] = {
 };
 } // namespace
 
-llvm::StringRef spelling(Capability capability) { return kRows[size_t(capability)].spelling; }
+llvm::StringRef spelling(Capability capability) {
+  return kRows[size_t(capability)].spelling;
+}
 
-llvm::StringRef reportName(Capability capability) { return kRows[size_t(capability)].reportName; }
+llvm::StringRef reportName(Capability capability) {
+  return kRows[size_t(capability)].reportName;
+}
 
-ComptimeIo lowestLevel(Capability capability) { return kRows[size_t(capability)].lowest; }
+ComptimeIo lowestLevel(Capability capability) {
+  return kRows[size_t(capability)].lowest;
+}
 
 std::optional<Capability> capabilityFromSpelling(llvm::StringRef text) {
   for (size_t index = 0; index != capabilityCount(); ++index)

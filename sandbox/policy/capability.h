@@ -33,7 +33,9 @@ llvm::StringRef reportName(Capability capability);
 ComptimeIo lowestLevel(Capability capability);
 std::optional<Capability> capabilityFromSpelling(llvm::StringRef text);
 /// All classes in the order of the table.
-inline Capability capabilityAt(size_t index) { return Capability(index); }
+inline Capability capabilityAt(size_t index) {
+  return Capability(index);
+}
 
 /// A set of classes; empty grants nothing.
 class CapabilitySet {

@@ -6,7 +6,9 @@ namespace {
 constexpr llvm::StringRef kSpellings[] = {"none", "confined", "full"};
 } // namespace
 
-llvm::StringRef spelling(ComptimeIo level) { return kSpellings[size_t(level)]; }
+llvm::StringRef spelling(ComptimeIo level) {
+  return kSpellings[size_t(level)];
+}
 
 std::optional<ComptimeIo> comptimeIoFromSpelling(llvm::StringRef text) {
   for (size_t index = 0; index != std::size(kSpellings); ++index)
@@ -15,6 +17,8 @@ std::optional<ComptimeIo> comptimeIoFromSpelling(llvm::StringRef text) {
   return std::nullopt;
 }
 
-llvm::ArrayRef<llvm::StringRef> comptimeIoSpellings() { return kSpellings; }
+llvm::ArrayRef<llvm::StringRef> comptimeIoSpellings() {
+  return kSpellings;
+}
 
 } // namespace gos

@@ -19,6 +19,8 @@ std::optional<ComptimeIo> comptimeIoFromSpelling(llvm::StringRef text);
 /// The closed set, for messages and for the nearest word.
 llvm::ArrayRef<llvm::StringRef> comptimeIoSpellings();
 
-constexpr ComptimeIo stricter(ComptimeIo a, ComptimeIo b) { return a < b ? a : b; }
+constexpr ComptimeIo stricter(ComptimeIo a, ComptimeIo b) {
+  return a < b ? a : b;
+}
 
 } // namespace gos

@@ -27,8 +27,8 @@ Policy ComptimePolicy::policyFor(uint32_t regionPackage, uint32_t callingPackage
     return Policy();
   const EffectiveLevel effective = levelFor(regionPackage, callingPackage);
   const PackagePolicy& caller = packages[callingPackage];
-  return comptimePolicy(effective.level, caller.hasRoot ? llvm::StringRef(caller.root) : "", denials,
-                        permittedEnv);
+  return comptimePolicy(effective.level, caller.hasRoot ? llvm::StringRef(caller.root) : "",
+                        denials, permittedEnv);
 }
 
 std::string ComptimePolicy::describe(const EffectiveLevel& effective) const {
@@ -139,7 +139,8 @@ public:
   }
   uint32_t count() {
     const uint32_t value = word();
-    // An item is at least a byte, so a count above what is left is a lie; no memory is taken for it.
+    // An item is at least a byte, so a count above what is left is a lie; no memory is taken for
+    // it.
     if (value <= kMaxItems && value <= rest_.size())
       return value;
     fail("a count is too large");

@@ -1,6 +1,6 @@
 #pragma once
-// The policy of one compilation's folds: plain values, printable, and serialisable so that a fold is
-// a function of a module and a policy. Made by the driver from the command line and the project.
+// The policy of one compilation's folds: plain values, printable, and serialisable so that a fold
+// is a function of a module and a policy. Made by the driver from the command line and the project.
 
 #include "sandbox/policy/presets.h"
 
@@ -29,12 +29,12 @@ struct PackagePolicy {
 
 /// What bounds a fold besides its policy. Exhaustion is GX0009 and ends the fold.
 struct Budgets {
-  uint64_t steps = 500'000'000;                // counted VM instructions, for each region
-  uint64_t heapBytes = uint64_t(512) << 20;    // live bytes
-  uint64_t depth = 10'000;                     // nested calls
-  uint64_t resultBytes = uint64_t(16) << 20;   // of one region's value or generated text
-  uint64_t readBytes = uint64_t(256) << 20;    // of all files that one region reads
-  uint64_t outputBytes = uint64_t(64) << 10;   // of captured output that is shown
+  uint64_t steps = 500'000'000;              // counted VM instructions, for each region
+  uint64_t heapBytes = uint64_t(512) << 20;  // live bytes
+  uint64_t depth = 10'000;                   // nested calls
+  uint64_t resultBytes = uint64_t(16) << 20; // of one region's value or generated text
+  uint64_t readBytes = uint64_t(256) << 20;  // of all files that one region reads
+  uint64_t outputBytes = uint64_t(64) << 10; // of captured output that is shown
 
   friend bool operator==(const Budgets&, const Budgets&) = default;
 };
@@ -48,14 +48,15 @@ struct EffectiveLevel {
 
 struct ComptimePolicy {
   ComptimeIo commandLine = ComptimeIo::Confined;
-  bool fromCommandLine = false; // was --comptime-io given?
-  std::vector<PackagePolicy> packages; // index = package id; 0 is the package being compiled
+  bool fromCommandLine = false;          // was --comptime-io given?
+  std::vector<PackagePolicy> packages;   // index = package id; 0 is the package being compiled
   std::vector<std::string> permittedEnv; // --comptime-env
   std::vector<std::string> denials;      // shipped denials, canonical
   Budgets budgets;
 
-  /// Ruling 1 and 2: the strictest of the command line, the package being compiled, the package that
-  /// holds the region and the package whose source spells the call. An unknown package is None.
+  /// Ruling 1 and 2: the strictest of the command line, the package being compiled, the package
+  /// that holds the region and the package whose source spells the call. An unknown package is
+  /// None.
   EffectiveLevel levelFor(uint32_t regionPackage, uint32_t callingPackage) const;
   /// The policy that a call is judged by: the level above, the root of the calling package.
   Policy policyFor(uint32_t regionPackage, uint32_t callingPackage) const;

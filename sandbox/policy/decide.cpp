@@ -117,7 +117,8 @@ Verdict decideNetwork(const Policy& policy, NetworkAct act) {
   verdict.allowed = policy.network() >= needed;
   verdict.reason = verdict.allowed ? Reason::Granted : Reason::NoRule;
   if (!verdict.allowed)
-    verdict.remedy = act == NetworkAct::Connect ? Remedy::AllowNetworkClient : Remedy::AllowNetworkOpen;
+    verdict.remedy =
+        act == NetworkAct::Connect ? Remedy::AllowNetworkClient : Remedy::AllowNetworkOpen;
   return verdict;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The only judge. The VM's gate, the openers, the explanations and the tests of every back end ask
-// these functions and nothing else. They are pure: paths are canonical already, nothing is looked up.
+// these functions and nothing else. They are pure: paths are canonical already, nothing is looked
+// up.
 //
 // Paths: a denial at or above the path decides, whatever else matches, because a grant never lifts
 // a denial. Otherwise the longest matching rule decides; of several at one path the one of the
@@ -16,17 +17,25 @@ llvm::StringRef spelling(Operation operation);
 
 /// Why a verdict is what it is.
 enum class Reason : uint8_t {
-  Granted,            // a rule grants it
-  NotBounded,         // the level has no policy for this kind of thing
-  NoRule,             // nothing grants it
-  DeniedByRule,       // a denial covers it
-  ReadOnlyByRule,     // a write beneath a read-only rule
-  PathNotCanonical,   // the question is not well formed
-  PolicyHasProblems,  // a policy that is not valid grants nothing
+  Granted,           // a rule grants it
+  NotBounded,        // the level has no policy for this kind of thing
+  NoRule,            // nothing grants it
+  DeniedByRule,      // a denial covers it
+  ReadOnlyByRule,    // a write beneath a read-only rule
+  PathNotCanonical,  // the question is not well formed
+  PolicyHasProblems, // a policy that is not valid grants nothing
 };
 
 /// What would change the verdict; whoever reports it spells the flag of its own command.
-enum class Remedy : uint8_t { None, GrantReadOnly, GrantReadWrite, RemoveUserRule, AllowEnv, AllowNetworkClient, AllowNetworkOpen };
+enum class Remedy : uint8_t {
+  None,
+  GrantReadOnly,
+  GrantReadWrite,
+  RemoveUserRule,
+  AllowEnv,
+  AllowNetworkClient,
+  AllowNetworkOpen
+};
 
 struct Verdict {
   bool allowed = false;

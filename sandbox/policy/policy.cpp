@@ -30,11 +30,21 @@ std::string joined(llvm::ArrayRef<llvm::StringRef> words) {
 }
 } // namespace
 
-llvm::StringRef spelling(SandboxLevel level) { return kSandboxLevels[size_t(level)]; }
-llvm::StringRef spelling(Access access) { return kAccesses[size_t(access)]; }
-llvm::StringRef spelling(NetworkMode mode) { return kNetworkModes[size_t(mode)]; }
-llvm::StringRef spelling(TempMode mode) { return kTempModes[size_t(mode)]; }
-llvm::StringRef spelling(Origin origin) { return kOrigins[size_t(origin)]; }
+llvm::StringRef spelling(SandboxLevel level) {
+  return kSandboxLevels[size_t(level)];
+}
+llvm::StringRef spelling(Access access) {
+  return kAccesses[size_t(access)];
+}
+llvm::StringRef spelling(NetworkMode mode) {
+  return kNetworkModes[size_t(mode)];
+}
+llvm::StringRef spelling(TempMode mode) {
+  return kTempModes[size_t(mode)];
+}
+llvm::StringRef spelling(Origin origin) {
+  return kOrigins[size_t(origin)];
+}
 
 std::optional<SandboxLevel> sandboxLevelFromSpelling(llvm::StringRef text) {
   return fromSpelling<SandboxLevel>(kSandboxLevels, text);
@@ -49,9 +59,15 @@ std::optional<TempMode> tempModeFromSpelling(llvm::StringRef text) {
   return fromSpelling<TempMode>(kTempModes, text);
 }
 
-llvm::ArrayRef<llvm::StringRef> sandboxLevelSpellings() { return kSandboxLevels; }
-llvm::ArrayRef<llvm::StringRef> networkModeSpellings() { return kNetworkModes; }
-llvm::ArrayRef<llvm::StringRef> tempModeSpellings() { return kTempModes; }
+llvm::ArrayRef<llvm::StringRef> sandboxLevelSpellings() {
+  return kSandboxLevels;
+}
+llvm::ArrayRef<llvm::StringRef> networkModeSpellings() {
+  return kNetworkModes;
+}
+llvm::ArrayRef<llvm::StringRef> tempModeSpellings() {
+  return kTempModes;
+}
 
 // ---- paths and names ----------------------------------------------------------------------------
 
@@ -229,9 +245,7 @@ std::string contradiction(const PathRule& grant, const PathRule& other) {
 
 llvm::Error Policy::check() const {
   std::string text;
-  auto add = [&](llvm::StringRef problem) {
-    text += (text.empty() ? "" : "\n") + problem.str();
-  };
+  auto add = [&](llvm::StringRef problem) { text += (text.empty() ? "" : "\n") + problem.str(); };
   for (const std::string& problem : problems_)
     add(problem);
   for (size_t index = 0; index != rules_.size(); ++index) {

@@ -40,9 +40,13 @@ llvm::ArrayRef<llvm::StringRef> sandboxLevelSpellings();
 llvm::ArrayRef<llvm::StringRef> networkModeSpellings();
 llvm::ArrayRef<llvm::StringRef> tempModeSpellings();
 
-constexpr SandboxLevel stricter(SandboxLevel a, SandboxLevel b) { return a < b ? b : a; }
+constexpr SandboxLevel stricter(SandboxLevel a, SandboxLevel b) {
+  return a < b ? b : a;
+}
 /// Does the level bound the file system and the network at all?
-constexpr bool hasFileSystemPolicy(SandboxLevel level) { return level >= SandboxLevel::Standard; }
+constexpr bool hasFileSystemPolicy(SandboxLevel level) {
+  return level >= SandboxLevel::Standard;
+}
 
 /// Absolute, no `.` and `..`, no doubled or trailing slash, no NUL.
 bool isCanonicalPath(llvm::StringRef path);
@@ -76,9 +80,12 @@ public:
   // ---- builders: each answers a new policy ----------------------------------------------------
   [[nodiscard]] Policy withLevel(SandboxLevel level) const;
   [[nodiscard]] Policy withRule(PathRule rule) const;
-  [[nodiscard]] Policy readWrite(llvm::StringRef path, Origin origin, llvm::StringRef writtenAs = {}) const;
-  [[nodiscard]] Policy readOnly(llvm::StringRef path, Origin origin, llvm::StringRef writtenAs = {}) const;
-  [[nodiscard]] Policy deny(llvm::StringRef path, Origin origin, llvm::StringRef writtenAs = {}) const;
+  [[nodiscard]] Policy readWrite(llvm::StringRef path, Origin origin,
+                                 llvm::StringRef writtenAs = {}) const;
+  [[nodiscard]] Policy readOnly(llvm::StringRef path, Origin origin,
+                                llvm::StringRef writtenAs = {}) const;
+  [[nodiscard]] Policy deny(llvm::StringRef path, Origin origin,
+                            llvm::StringRef writtenAs = {}) const;
   [[nodiscard]] Policy withNetwork(NetworkMode mode) const;
   [[nodiscard]] Policy allowEnv(llvm::StringRef name) const;
   [[nodiscard]] Policy allowAllEnv() const;
@@ -100,7 +107,8 @@ public:
   llvm::ArrayRef<EnvSetting> setEnv() const { return setEnv_; }
   TempMode temp() const { return temp_; }
   llvm::StringRef workingDirectory() const { return workingDirectory_; }
-  /// The classes that an evaluator inside our own process grants; a child process has no use for it.
+  /// The classes that an evaluator inside our own process grants; a child process has no use for
+  /// it.
   CapabilitySet capabilities() const { return capabilities_; }
 
   /// What the builders could not accept: unknown words, paths that are not canonical, bad names.

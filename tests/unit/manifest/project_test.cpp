@@ -30,7 +30,9 @@ public:
     std::error_code ignored;
     std::filesystem::remove_all(base_, ignored);
   }
-  std::string at(const std::string& path) const { return path.empty() ? base_ : base_ + "/" + path; }
+  std::string at(const std::string& path) const {
+    return path.empty() ? base_ : base_ + "/" + path;
+  }
   void file(const std::string& path, const std::string& text = "fn main() {}\n") const {
     std::filesystem::create_directories(std::filesystem::path(at(path)).parent_path());
     std::ofstream(at(path), std::ios::binary) << text;
@@ -40,11 +42,13 @@ public:
     REQUIRE(::symlink(text.c_str(), at(path).c_str()) == 0);
   }
   /// A package with an entry; `rest` follows id and version.
-  void package(const std::string& path, const std::string& rest = "", const char* entry = "src/main.gos") const {
+  void package(const std::string& path, const std::string& rest = "",
+               const char* entry = "src/main.gos") const {
     const std::string prefix = path.empty() ? "" : path + "/";
-    file(prefix + "project.toml", "[project]\nid = \"example.com/" +
-                                      (path.empty() ? "top" : std::filesystem::path(path).filename().string()) +
-                                      "\"\nversion = \"1.0.0\"\n" + rest);
+    file(prefix + "project.toml",
+         "[project]\nid = \"example.com/" +
+             (path.empty() ? "top" : std::filesystem::path(path).filename().string()) +
+             "\"\nversion = \"1.0.0\"\n" + rest);
     if (entry)
       file(prefix + entry);
   }
@@ -82,7 +86,8 @@ TEST_CASE("the package of a directory, of its entry and of any of its files is t
   Tree tree;
   tree.package("w");
   tree.file("w/src/deep/x.gos");
-  for (const char* path : {"w", "w/src", "w/src/main.gos", "w/src/deep/x.gos", "w/src/../src/main.gos"}) {
+  for (const char* path :
+       {"w", "w/src", "w/src/main.gos", "w/src/deep/x.gos", "w/src/../src/main.gos"}) {
     const Loading loading(tree.at(path));
     INFO(path, " ", loading.message());
     CHECK(loading.codes().empty());
@@ -97,7 +102,8 @@ TEST_CASE("the package of a directory, of its entry and of any of its files is t
   CHECK(Loading(tree.at("w/src/deep/x.gos")).root().entry == "src/deep/x.gos");
 }
 
-TEST_CASE("T017 a project is the same from every working directory, and paths are shown as they were spoken") {
+TEST_CASE("T017 a project is the same from every working directory, and paths are shown as they "
+          "were spoken") {
   Tree tree;
   tree.package("w");
   const std::string before = std::filesystem::current_path();
@@ -158,7 +164,8 @@ TEST_CASE("a lone file in a shared temporary directory or a home directory has n
   tree.file("home/x.gos");
   tree.file("home/u/work/x.gos");
   ::setenv("HOME", tree.at("home/u").c_str(), 1);
-  CHECK(Loading(tree.at("home/u/x.gos")).root().whyNoRoot == "`" + tree.at("home/u") + "` is a home directory");
+  CHECK(Loading(tree.at("home/u/x.gos")).root().whyNoRoot ==
+        "`" + tree.at("home/u") + "` is a home directory");
   CHECK_FALSE(Loading(tree.at("home/x.gos")).root().hasRoot);
   CHECK(Loading(tree.at("home/u/work/x.gos")).root().hasRoot);
   tree.file("home/u/.ssh/id");
@@ -177,19 +184,22 @@ TEST_CASE("a manifest in a shared temporary directory is anybody's and counts fo
   CHECK(loading.root().directory == tree.at("shared/mine"));
 }
 
-TEST_CASE("T063 the nearest manifest sets the root, and only a workspace that lists it counts above") {
+TEST_CASE(
+    "T063 the nearest manifest sets the root, and only a workspace that lists it counts above") {
   Tree tree;
   tree.package("w", "comptime-io = \"none\"\n");
   tree.package("w/sub", "comptime-io = \"confined\"\n");
   CHECK(Loading(tree.at("w/sub/src/main.gos")).root().directory == tree.at("w/sub"));
   CHECK(Loading(tree.at("w/sub/src/main.gos")).root().level == ComptimeIo::Confined);
 
-  tree.package("w", "comptime-io = \"none\"\nsandbox = \"strict\"\n[workspace]\nmembers = [\"sub\", \"crates/*\"]\n");
+  tree.package("w", "comptime-io = \"none\"\nsandbox = \"strict\"\n[workspace]\nmembers = "
+                    "[\"sub\", \"crates/*\"]\n");
   const Loading member(tree.at("w/sub/src/main.gos"));
   INFO(member.message());
   CHECK(member.root().level == ComptimeIo::None);
   CHECK(member.root().sandboxFloor == SandboxLevel::Strict);
-  CHECK(member.sources.file(member.sources.fileOf(member.root().levelSpan)).name == tree.at("w/project.toml"));
+  CHECK(member.sources.file(member.sources.fileOf(member.root().levelSpan)).name ==
+        tree.at("w/project.toml"));
   tree.package("w/crates/a", "comptime-io = \"full\"\n");
   CHECK(Loading(tree.at("w/crates/a")).root().level == ComptimeIo::None);
   tree.package("w/other", "comptime-io = \"full\"\n");
@@ -200,7 +210,8 @@ TEST_CASE("T063 the nearest manifest sets the root, and only a workspace that li
 
 TEST_CASE("T063 a workspace only tightens") {
   Tree tree;
-  tree.package("w", "comptime-io = \"full\"\nsandbox = \"none\"\n[workspace]\nmembers = [\"sub\"]\n");
+  tree.package("w",
+               "comptime-io = \"full\"\nsandbox = \"none\"\n[workspace]\nmembers = [\"sub\"]\n");
   tree.package("w/sub", "comptime-io = \"none\"\nsandbox = \"basic\"\n");
   CHECK(Loading(tree.at("w/sub")).root().level == ComptimeIo::None);
   CHECK(Loading(tree.at("w/sub")).root().sandboxFloor == SandboxLevel::Basic);
@@ -223,7 +234,8 @@ TEST_CASE("T063 a member that leaves the workspace is an error") {
   CHECK(Loading(tree.at("t")).codes() == "GJ0025");
 }
 
-TEST_CASE("somebody's manifest above that is no workspace is not read strictly, one that is broken is an error") {
+TEST_CASE("somebody's manifest above that is no workspace is not read strictly, one that is broken "
+          "is an error") {
   Tree tree;
   tree.package("w", "unknown = 1\n");
   tree.package("w/sub");
@@ -242,7 +254,8 @@ TEST_CASE("T064 a manifest that asks for more gets confined and a warning") {
   CHECK(policy.levelFor(0, 0).level == ComptimeIo::Confined);
   CHECK(loading.codes() == "GJ0023");
   CHECK_FALSE(loading.engine.hasErrors());
-  CHECK(loading.engine.diagnostics().front().helps.front() == "to grant it, pass `--comptime-io=full`");
+  CHECK(loading.engine.diagnostics().front().helps.front() ==
+        "to grant it, pass `--comptime-io=full`");
 
   Loading granted(tree.at("w"));
   policy = makeComptimePolicy(*granted.project, ComptimeIo::Full, granted.engine);
@@ -250,11 +263,13 @@ TEST_CASE("T064 a manifest that asks for more gets confined and a warning") {
   CHECK(granted.codes().empty());
 }
 
-TEST_CASE("the command line and the manifest are judged together, and it is said where a level is from") {
+TEST_CASE(
+    "the command line and the manifest are judged together, and it is said where a level is from") {
   Tree tree;
   tree.package("w", "comptime-io = \"none\"\n");
   Loading loading(tree.at("w"));
-  const ComptimePolicy policy = makeComptimePolicy(*loading.project, ComptimeIo::Full, loading.engine);
+  const ComptimePolicy policy =
+      makeComptimePolicy(*loading.project, ComptimeIo::Full, loading.engine);
   const EffectiveLevel level = policy.levelFor(0, 0);
   CHECK(level.level == ComptimeIo::None);
   CHECK(policy.describe(level) == "`" + tree.at("w/project.toml") + "`, line 4");
@@ -293,8 +308,11 @@ TEST_CASE("T070 the manifest's sandbox is a floor") {
 
 TEST_CASE("path dependencies are loaded with theirs, each once, and may tighten themselves") {
   Tree tree;
-  tree.package("app", "[dependencies]\nx-y = { path = \"../x\" }\n\"example.com/z\" = { path = \"../z\", module = \"zed\" }\n");
-  tree.package("x", "comptime-io = \"none\"\n[dependencies]\n\"example.com/z\" = { path = \"../z\" }\n", "src/lib.gos");
+  tree.package("app", "[dependencies]\nx-y = { path = \"../x\" }\n\"example.com/z\" = { path = "
+                      "\"../z\", module = \"zed\" }\n");
+  tree.package("x",
+               "comptime-io = \"none\"\n[dependencies]\n\"example.com/z\" = { path = \"../z\" }\n",
+               "src/lib.gos");
   tree.package("z", "", "src/lib.gos");
   Loading loading(tree.at("app"));
   INFO(loading.message());
@@ -322,7 +340,8 @@ TEST_CASE("a circle of packages is an error that shows it") {
   tree.package("c", "[dependencies]\nb = { path = \"../b\" }\n");
   const Loading loading(tree.at("a"));
   CHECK(loading.codes() == "GJ0011");
-  CHECK(loading.message().find("`example.com/b` -> `example.com/c` -> `example.com/b`") != std::string::npos);
+  CHECK(loading.message().find("`example.com/b` -> `example.com/c` -> `example.com/b`") !=
+        std::string::npos);
   tree.package("self", "[dependencies]\nme = { path = \".\" }\n");
   CHECK(Loading(tree.at("self")).codes() == "GJ0011");
 }
@@ -331,8 +350,10 @@ TEST_CASE("a long chain of dependencies needs no stack") {
   Tree tree;
   constexpr int kCount = 1200;
   for (int index = 0; index != kCount; ++index)
-    tree.package("p" + std::to_string(index),
-                 index + 1 == kCount ? "" : "[dependencies]\nn = { path = \"../p" + std::to_string(index + 1) + "\" }\n");
+    tree.package("p" + std::to_string(index), index + 1 == kCount
+                                                  ? ""
+                                                  : "[dependencies]\nn = { path = \"../p" +
+                                                        std::to_string(index + 1) + "\" }\n");
   CHECK(Loading(tree.at("p0")).project->packages.size() == kCount);
 }
 
@@ -372,7 +393,8 @@ TEST_CASE("a path that names nothing is a missing file") {
   CHECK(Loading(tree.at("ws")).codes() == "GN0001");
 }
 
-TEST_CASE("T079 a source that leads outside is an error that names the link, and no line of it is shown") {
+TEST_CASE("T079 a source that leads outside is an error that names the link, and no line of it is "
+          "shown") {
   Tree tree;
   tree.package("w");
   tree.file("secret", std::string(kCanary) + "\n");
@@ -383,7 +405,8 @@ TEST_CASE("T079 a source that leads outside is an error that names the link, and
   tree.link("w/src/back.gos", tree.at("w/src/main.gos"));
   Loading loading(tree.at("w"));
   const Package& package = loading.root();
-  for (const char* path : {"src/util.gos", "src/abs.gos", "src/dir/secret", "../secret", "/etc/passwd"}) {
+  for (const char* path :
+       {"src/util.gos", "src/abs.gos", "src/dir/secret", "../secret", "/etc/passwd"}) {
     SourceMap sources;
     Engine engine(sources);
     CHECK_FALSE(readSource(package, path, sources, engine).has_value());
@@ -397,8 +420,9 @@ TEST_CASE("T079 a source that leads outside is an error that names the link, and
   CHECK(engine.diagnostics().front().notes.front().find("src/dir`") != std::string::npos);
   for (const char* path : {"src/in.gos", "src/back.gos"})
     CHECK(readSource(package, path, sources, engine).has_value());
-  CHECK(listSources(package, engine) ==
-        std::vector<std::string>{"src/abs.gos", "src/back.gos", "src/in.gos", "src/main.gos", "src/util.gos"});
+  CHECK(listSources(package, engine) == std::vector<std::string>{"src/abs.gos", "src/back.gos",
+                                                                 "src/in.gos", "src/main.gos",
+                                                                 "src/util.gos"});
 }
 
 TEST_CASE("T079 a lone file that is a link out of its directory is an error") {
@@ -446,13 +470,15 @@ TEST_CASE("each way a source can't be read has its own diagnostic") {
 TEST_CASE("sources are listed by bytes, without hidden directories and other packages") {
   Tree tree;
   tree.package("w");
-  for (const char* path : {"w/src/util.gos", "w/src/deep/mod.gos", "w/src/deep/a.gos", "w/src/.git/x.gos", "w/src/notes.txt", "w/other/y.gos"})
+  for (const char* path : {"w/src/util.gos", "w/src/deep/mod.gos", "w/src/deep/a.gos",
+                           "w/src/.git/x.gos", "w/src/notes.txt", "w/other/y.gos"})
     tree.file(path);
   tree.package("w/src/vendor");
   tree.link("w/src/linked", "../other");
   Loading loading(tree.at("w"));
   CHECK(listSources(loading.root(), loading.engine) ==
-        std::vector<std::string>{"src/deep/a.gos", "src/deep/mod.gos", "src/main.gos", "src/util.gos"});
+        std::vector<std::string>{"src/deep/a.gos", "src/deep/mod.gos", "src/main.gos",
+                                 "src/util.gos"});
 }
 
 TEST_CASE("T023 a package behind a link is one package, with both spellings") {
@@ -484,8 +510,8 @@ TEST_CASE("invalid UTF-8 is found at its first byte") {
   CHECK(findInvalidUtf8("plain text that is longer than eight") == 36);
   CHECK(findInvalidUtf8("12345678\xC3\xA4 12345678") == 19);
   CHECK(findInvalidUtf8("1234567\xC3") == 7);
-  CHECK(findInvalidUtf8("\xED\xA0\x80") == 0);         // a surrogate
-  CHECK(findInvalidUtf8("ok\xC0\x80") == 2);           // overlong
-  CHECK(findInvalidUtf8("\xF4\x90\x80\x80") == 0);     // past U+10FFFF
+  CHECK(findInvalidUtf8("\xED\xA0\x80") == 0);     // a surrogate
+  CHECK(findInvalidUtf8("ok\xC0\x80") == 2);       // overlong
+  CHECK(findInvalidUtf8("\xF4\x90\x80\x80") == 0); // past U+10FFFF
   CHECK(findInvalidUtf8("123456789abcdefg\x80") == 16);
 }

@@ -9,13 +9,15 @@ namespace {
 bool allows(const Policy& policy, llvm::StringRef path, Operation operation) {
   return decide(policy, path, operation).allowed;
 }
-std::string problemOf(const Policy& policy) { return llvm::toString(policy.check()); }
+std::string problemOf(const Policy& policy) {
+  return llvm::toString(policy.check());
+}
 } // namespace
 
 TEST_CASE("a default policy grants nothing") {
   const Policy policy;
-  for (Operation operation : {Operation::Query, Operation::Read, Operation::List,
-                              Operation::Execute, Operation::Write})
+  for (Operation operation :
+       {Operation::Query, Operation::Read, Operation::List, Operation::Execute, Operation::Write})
     CHECK_FALSE(allows(policy, "/", operation));
   CHECK_FALSE(decideEnv(policy, "PATH").allowed);
   CHECK_FALSE(decideNetwork(policy, NetworkAct::Connect).allowed);
@@ -81,10 +83,11 @@ TEST_CASE("a rule matches by components, not by prefix") {
 }
 
 TEST_CASE("no grant lifts a denial, however specific it is") {
-  const Policy policy = Policy()
-                            .readWrite("/home/u", Origin::User)
-                            .deny("/home/u/.ssh", Origin::Shipped)
-                            .readOnly("/home/u/.ssh/known_hosts", Origin::User, "--ro ~/.ssh/known_hosts");
+  const Policy policy =
+      Policy()
+          .readWrite("/home/u", Origin::User)
+          .deny("/home/u/.ssh", Origin::Shipped)
+          .readOnly("/home/u/.ssh/known_hosts", Origin::User, "--ro ~/.ssh/known_hosts");
   CHECK_FALSE(allows(policy, "/home/u/.ssh/known_hosts", Operation::Read));
   CHECK(allows(policy, "/home/u/x", Operation::Write));
   const std::string problem = problemOf(policy);
@@ -101,11 +104,9 @@ TEST_CASE("a grant that contains a denial is legal and keeps the hole") {
 }
 
 TEST_CASE("at one path a stronger origin wins, and of one origin the stricter access") {
-  const Policy user =
-      Policy().readOnly("/w", Origin::Profile).readWrite("/w", Origin::User);
+  const Policy user = Policy().readOnly("/w", Origin::Profile).readWrite("/w", Origin::User);
   CHECK(allows(user, "/w/a", Operation::Write));
-  const Policy narrowed =
-      Policy().readOnly("/w", Origin::User).readWrite("/w", Origin::Profile);
+  const Policy narrowed = Policy().readOnly("/w", Origin::User).readWrite("/w", Origin::Profile);
   CHECK_FALSE(allows(narrowed, "/w/a", Operation::Write));
   const Policy denied = Policy().readWrite("/w", Origin::Profile).deny("/w", Origin::User);
   CHECK_FALSE(allows(denied, "/w/a", Operation::Read));
@@ -115,7 +116,8 @@ TEST_CASE("at one path a stronger origin wins, and of one origin the stricter ac
 }
 
 TEST_CASE("two rules of the user that contradict each other are a policy error") {
-  CHECK_FALSE(problemOf(Policy().readOnly("/w", Origin::User).readWrite("/w", Origin::User)).empty());
+  CHECK_FALSE(
+      problemOf(Policy().readOnly("/w", Origin::User).readWrite("/w", Origin::User)).empty());
   CHECK_FALSE(problemOf(Policy().deny("/w", Origin::User).readWrite("/w", Origin::User)).empty());
   CHECK(problemOf(Policy().readOnly("/w", Origin::User).readOnly("/w", Origin::User)).empty());
 }
@@ -133,10 +135,10 @@ TEST_CASE("a narrowing user rule at a level that enforces none is a policy error
 
 TEST_CASE("an unknown word makes a policy that denies all and says why") {
   const Policy good = Policy().readOnly("/w", Origin::User);
-  for (const Policy& policy : {good.withLevelNamed("strickt"), good.withNetworkNamed("all"),
-                               good.withTempNamed("shared"), good.allowEnv("LD_PRELOAD"),
-                               good.allowEnv("*"), good.setEnv("A=B", "c"),
-                               good.readOnly("relative", Origin::User)}) {
+  for (const Policy& policy :
+       {good.withLevelNamed("strickt"), good.withNetworkNamed("all"), good.withTempNamed("shared"),
+        good.allowEnv("LD_PRELOAD"), good.allowEnv("*"), good.setEnv("A=B", "c"),
+        good.readOnly("relative", Origin::User)}) {
     CHECK_FALSE(allows(policy, "/w/a", Operation::Read));
     CHECK_FALSE(problemOf(policy).empty());
     CHECK(policy.problems().size() == 1);

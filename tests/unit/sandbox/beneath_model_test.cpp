@@ -137,7 +137,8 @@ void grow(TempTree& tree, Model& model, std::mt19937& random) {
   std::vector<std::string> directories = {""};
   for (int index = 0; index != 14; ++index) {
     const std::string& parent = directories[random() % directories.size()];
-    const std::string path = (parent.empty() ? "" : parent + "/") + std::string(1, char('a' + random() % 3));
+    const std::string path =
+        (parent.empty() ? "" : parent + "/") + std::string(1, char('a' + random() % 3));
     if (model.count(path))
       continue;
     switch (random() % 7) {

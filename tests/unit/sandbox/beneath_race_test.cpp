@@ -37,13 +37,17 @@ private:
   std::thread thread_;
 };
 
-size_t rounds() { return std::getenv("GOS_FULL") ? 200000 : 20000; }
+size_t rounds() {
+  return std::getenv("GOS_FULL") ? 200000 : 20000;
+}
 
-bool isCanary(const std::string& bytes) { return bytes.find(TempTree::kCanary) != std::string::npos; }
+bool isCanary(const std::string& bytes) {
+  return bytes.find(TempTree::kCanary) != std::string::npos;
+}
 
 /// The way it must not be done.
 bool checkThenOpenLeaks(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
     return false;
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -75,7 +79,8 @@ void race(const TempTree& tree, Road road, const std::string& path, Tally& tally
       REQUIRE(queried.facts.size == 6);
     if (round % 8 == 0) {
       const size_t slash = path.rfind('/');
-      const Listing listing = root.list("", slash == std::string::npos ? "." : path.substr(0, slash));
+      const Listing listing =
+          root.list("", slash == std::string::npos ? "." : path.substr(0, slash));
       for (const DirectoryEntry& entry : listing.entries)
         REQUIRE(entry.name != "secret");
     }

@@ -140,9 +140,9 @@ TEST_CASE("T005 T006 magic links and descriptor names are a denial") {
   REQUIRE(::dup2(kept, 9) == 9);
   for (Road road : kRoads) {
     const Root root = openRoot(tree.root(), road);
-    for (const char* path : {"/proc/self/root/etc/hostname", "/proc/self/cwd/../X", "/proc/self/exe",
-                             "/proc/thread-self/root", "m/etc/hostname", "/proc/self/fd/9",
-                             "/dev/fd/9", "/dev/stdin", "f"})
+    for (const char* path : {"/proc/self/root/etc/hostname", "/proc/self/cwd/../X",
+                             "/proc/self/exe", "/proc/thread-self/root", "m/etc/hostname",
+                             "/proc/self/fd/9", "/dev/fd/9", "/dev/stdin", "f"})
       CHECK(read(root, path) == "outside");
   }
   ::close(9);
@@ -153,7 +153,7 @@ TEST_CASE("T007 what would block is refused without waiting") {
   TempTree tree;
   REQUIRE(::mkfifo(tree.at("p").c_str(), 0644) == 0);
   const int node = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  struct sockaddr_un address {};
+  struct sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strcpy(address.sun_path, tree.at("s").c_str());
   REQUIRE(::bind(node, reinterpret_cast<struct sockaddr*>(&address), sizeof address) == 0);
@@ -192,7 +192,7 @@ TEST_CASE("T009 the read limit is kept before memory is taken") {
   REQUIRE(::truncate(tree.at("big").c_str(), off_t(1) << 40) == 0);
   tree.file("five", "12345");
   const Root root = openRoot(tree.root());
-  struct rusage before {}, after {};
+  struct rusage before{}, after{};
   ::getrusage(RUSAGE_SELF, &before);
   const ReadBytes big = readAll(root.openFile("", "big").fd.get(), 1 << 20);
   ::getrusage(RUSAGE_SELF, &after);
@@ -262,9 +262,10 @@ TEST_CASE("T014 a listing shows links as links, sorted by bytes, and a walk does
   REQUIRE(listing.resolution.found());
   std::string text;
   for (const DirectoryEntry& entry : listing.entries)
-    text += entry.name + (entry.facts.kind == FileKind::Link        ? "@"
-                          : entry.facts.kind == FileKind::Directory ? "/"
-                                                                    : "=") +
+    text += entry.name +
+            (entry.facts.kind == FileKind::Link        ? "@"
+             : entry.facts.kind == FileKind::Directory ? "/"
+                                                       : "=") +
             std::to_string(entry.facts.size) + " ";
   CHECK(text == "B=1 b=5 d@4 loop@1 sub/0 \xC3\xA4=0 ");
   const OpenedDirectory top = root.openDirectory("", ".");
@@ -355,7 +356,8 @@ TEST_CASE("T023 a root behind a link is one root, and both spellings count") {
     CHECK(given.spelling() == alias);
     CHECK(read(given, alias + "/in.txt") == "found in.txt=inside");
     // A spelling of another directory is no spelling of this one.
-    CHECK(llvm::cantFail(Root::open(tree.root(), tree.base() + "/outside")).spelling() == tree.root());
+    CHECK(llvm::cantFail(Root::open(tree.root(), tree.base() + "/outside")).spelling() ==
+          tree.root());
   }
   // What the alias is made to point at later does not move the root.
   const Root held = openRoot(alias);
@@ -436,7 +438,8 @@ TEST_CASE("a root that is no directory is an error that says what was tried") {
   TempTree tree;
   auto root = Root::open(tree.base() + "/X");
   REQUIRE_FALSE(bool(root));
-  CHECK(llvm::toString(root.takeError()) == "cannot open root `" + tree.base() + "/X`: not a directory");
+  CHECK(llvm::toString(root.takeError()) ==
+        "cannot open root `" + tree.base() + "/X`: not a directory");
   auto missing = Root::open(tree.base() + "/none");
   CHECK(llvm::toString(missing.takeError()) ==
         "cannot open root `" + tree.base() + "/none`: no such file or directory");
