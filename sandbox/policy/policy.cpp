@@ -119,11 +119,19 @@ Policy Policy::withLevel(SandboxLevel level) const {
 }
 
 Policy Policy::withRule(PathRule rule) const {
+  std::vector<PathRule> rules;
+  rules.push_back(std::move(rule));
+  return withRules(std::move(rules));
+}
+
+Policy Policy::withRules(std::vector<PathRule> rules) const {
   Policy made = *this;
-  if (isCanonicalPath(rule.path))
-    made.rules_.push_back(std::move(rule));
-  else
-    made.problems_.push_back(llvm::formatv("path `{0}` is not canonical", rule.path));
+  made.rules_.reserve(made.rules_.size() + rules.size());
+  for (PathRule& rule : rules)
+    if (isCanonicalPath(rule.path))
+      made.rules_.push_back(std::move(rule));
+    else
+      made.problems_.push_back(llvm::formatv("path `{0}` is not canonical", rule.path));
   return made;
 }
 

@@ -80,6 +80,7 @@ public:
   // ---- builders: each answers a new policy ----------------------------------------------------
   [[nodiscard]] Policy withLevel(SandboxLevel level) const;
   [[nodiscard]] Policy withRule(PathRule rule) const;
+  [[nodiscard]] Policy withRules(std::vector<PathRule> rules) const;
   [[nodiscard]] Policy readWrite(llvm::StringRef path, Origin origin,
                                  llvm::StringRef writtenAs = {}) const;
   [[nodiscard]] Policy readOnly(llvm::StringRef path, Origin origin,

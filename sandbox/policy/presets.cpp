@@ -10,16 +10,20 @@ Policy comptimePolicy(ComptimeIo level, llvm::StringRef root, llvm::ArrayRef<std
   switch (level) {
   case ComptimeIo::None:
     return policy;
-  case ComptimeIo::Confined:
+  case ComptimeIo::Confined: {
+    std::vector<PathRule> rules;
+    rules.reserve(denials.size() + 1);
     if (!root.empty())
-      policy = policy.readOnly(root, Origin::Shipped);
+      rules.push_back({root.str(), Access::ReadOnly, Origin::Shipped, {}});
+    // A denial above the root closes the root itself: a package that lies beneath one is closed, on
+    // purpose.
     for (const std::string& path : denials)
-      // A denial above the root would close the root itself: a package that lies beneath one is
-      // closed, on purpose.
-      policy = policy.deny(path, Origin::Shipped);
+      rules.push_back({path, Access::Deny, Origin::Shipped, {}});
+    policy = policy.withRules(std::move(rules));
     for (const std::string& name : permittedEnv)
       policy = policy.allowEnv(name);
     return policy;
+  }
   case ComptimeIo::Full:
     return policy.withLevel(SandboxLevel::None)
         .withNetwork(NetworkMode::Open)
