@@ -1,0 +1,21 @@
+# Writes every prelude/**/*.gos as a row GOS_PRELUDE_MODULE("module::path", R"gos(source)gos"), sorted by path.
+# Run with -DROOT= and -DOUTPUT=.
+file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/*.gos)
+list(SORT files)
+set(text "// Written by embed_prelude.cmake from prelude/*.gos.\n")
+foreach(file ${files})
+  file(READ ${ROOT}/${file} source)
+  string(REGEX REPLACE "\\.gos$" "" module ${file})
+  string(REPLACE "/" "::" module ${module})
+  # A raw string literal may be at most 64 KiB on some compilers: cut at 8,000 bytes.
+  string(LENGTH "${source}" length)
+  string(APPEND text "GOS_PRELUDE_MODULE(\"${module}\",\n")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${source}" ${at} 8000 piece)
+    string(APPEND text "R\"gos(${piece})gos\"\n")
+    math(EXPR at "${at} + 8000")
+  endwhile()
+  string(APPEND text ")\n")
+endforeach()
+file(WRITE ${OUTPUT} "${text}")

@@ -1,0 +1,180 @@
+#pragma once
+// What the library keeps for one Vm: its streams, handles, environment, working directory, clock, and the roots of a
+// fold. It goes with the Vm, so nothing a region did to it outlives the region.
+
+#include "sandbox/beneath.h"
+#include "sandbox/unique_fd.h"
+#include "vm/vm.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gos::stdlib {
+
+enum class Stream : uint8_t { Output = 1, Error = 2 };
+
+/// What a program is started with. A fold gets none of it unless its command says so.
+struct HostOptions {
+  std::string programName;
+  std::vector<std::string> arguments;
+};
+
+/// What a handle may stand for.
+enum class HandleKind : uint8_t { File, Reader, Writer, Child, Listener, Socket };
+
+class Handle {
+public:
+  explicit Handle(HandleKind kind) : kind_(kind) {}
+  virtual ~Handle() = default;
+  HandleKind kind() const { return kind_; }
+
+private:
+  HandleKind kind_;
+};
+
+/// A file that was opened: a descriptor, or (in a fold below `full`) the bytes it had when it was opened, so that a fold
+/// sees one content whatever happens to the file meanwhile.
+class FileHandle : public Handle {
+public:
+  static constexpr HandleKind kKind = HandleKind::File;
+  FileHandle() : Handle(kKind) {}
+  UniqueFd fd;
+  bool inMemory = false;
+  std::string bytes;
+  uint64_t position = 0;
+};
+
+/// The streams of `io::`: a text with a reading position, adapters over other handles, a buffer to write to.
+class ReaderHandle : public Handle {
+public:
+  static constexpr HandleKind kKind = HandleKind::Reader;
+  ReaderHandle() : Handle(kKind) {}
+  std::string bytes;
+  size_t position = 0;
+  std::vector<int64_t> sources; // read after `bytes`
+  uint64_t limit = ~uint64_t(0);
+  int64_t sink = -1;            // gets what is read
+};
+class WriterHandle : public Handle {
+public:
+  static constexpr HandleKind kKind = HandleKind::Writer;
+  WriterHandle() : Handle(kKind) {}
+  std::string bytes;
+  int64_t reader = -1; // a pipe's other end
+  bool closed = false;
+};
+
+class ChildHandle : public Handle {
+public:
+  static constexpr HandleKind kKind = HandleKind::Child;
+  ChildHandle() : Handle(kKind) {}
+  ~ChildHandle() override; // killed before it is reaped, always reaped
+  int pid = -1;
+  std::optional<int> status;
+  UniqueFd input;
+  UniqueFd output;
+  std::string pending; // read and not yet given out
+};
+
+class SocketHandle : public Handle {
+public:
+  static constexpr HandleKind kKind = HandleKind::Socket;
+  SocketHandle() : Handle(kKind) {}
+  UniqueFd fd;
+};
+class ListenerHandle : public Handle {
+public:
+  static constexpr HandleKind kKind = HandleKind::Listener;
+  ListenerHandle() : Handle(kKind) {}
+  UniqueFd fd;
+};
+
+/// Handles are integers to the program. Each carries the generation of its place, so that a stale or a made-up one
+/// names nothing (T041).
+class HandleTable {
+public:
+  int64_t add(std::unique_ptr<Handle> handle);
+  /// Null if there is no such handle, or it is of another kind.
+  template <class T> T* find(int64_t number) const {
+    Handle* handle = findAny(number);
+    return handle != nullptr && handle->kind() == T::kKind ? static_cast<T*>(handle) : nullptr;
+  }
+  bool close(int64_t number);
+
+private:
+  struct Place {
+    uint32_t generation = 1;
+    std::unique_ptr<Handle> handle;
+  };
+  Handle* findAny(int64_t number) const;
+  std::vector<Place> places_;
+  std::vector<uint32_t> free_;
+};
+
+class LibraryHost : public vm::HostState {
+public:
+  explicit LibraryHost(HostOptions options) : options_(std::move(options)) {}
+  ~LibraryHost() override;
+
+  const HostOptions& options() const { return options_; }
+  void attach(vm::Vm& vm) { vm_ = &vm; }
+
+  // ---- streams ------------------------------------------------------------------------------------
+  /// In a fold the text is captured. Else standard output is buffered: on a terminal until a write ends in a newline,
+  /// elsewhere until 64 KiB; standard error is not, and standard output goes first.
+  void write(Stream stream, llvm::StringRef bytes);
+  void flush();
+  /// Standard input. Never blocks longer than one line needs. Flushes standard output first.
+  bool readLine(std::string& line);
+  std::string readRest(uint64_t cap, bool& tooLarge);
+
+  // ---- handles --------------------------------------------------------------------------------------
+  HandleTable& handles() { return handles_; }
+
+  // ---- environment ------------------------------------------------------------------------------------
+  std::optional<std::string> variable(llvm::StringRef name) const;
+  /// All variables, this Vm's changes included, in order of their names.
+  std::map<std::string, std::string> variables() const;
+  void setVariable(llvm::StringRef name, std::optional<std::string> value);
+  /// Where relative paths start; empty is the process's own working directory.
+  llvm::StringRef directory() const { return directory_; }
+  void setDirectory(std::string directory) { directory_ = std::move(directory); }
+
+  // ---- clock --------------------------------------------------------------------------------------------
+  std::optional<int64_t> frozenMs;
+
+  // ---- a fold's roots -------------------------------------------------------------------------------------
+  /// The root of the calling package, opened once; null when it has none (then `reason` says why).
+  const Root* rootOfCaller(std::string& reason);
+
+private:
+  void writeFully(int fd, llvm::StringRef bytes);
+  bool fill();
+
+  HostOptions options_;
+  vm::Vm* vm_ = nullptr;
+  std::string output_;
+  std::optional<bool> outputIsTerminal_;
+  std::string input_;
+  size_t inputAt_ = 0;
+  bool inputEnded_ = false;
+  HandleTable handles_;
+  std::map<std::string, std::optional<std::string>> environment_;
+  std::string directory_;
+  std::map<uint32_t, Root> roots_;
+};
+
+/// The state of a program that is run; for VmOptions::host.
+std::unique_ptr<vm::HostState> makeHost(HostOptions options);
+/// The state of a Vm, made if it has none yet. Every HostState of ours is a LibraryHost.
+LibraryHost& hostOf(vm::Vm& vm);
+/// Writes out what is buffered; before the tool itself writes, and at the end.
+void flushOutput(vm::Vm& vm);
+
+} // namespace gos::stdlib

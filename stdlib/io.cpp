@@ -1,0 +1,216 @@
+// std::io: the program's own streams, and readers and writers in memory.
+
+#include "stdlib/host_state.h"
+#include "stdlib/support.h"
+
+#include "vm/text.h"
+
+namespace gos::stdlib {
+
+namespace {
+
+constexpr unsigned kDeepestReader = 32;
+
+/// What is read is text: bytes that are not UTF-8 become U+FFFD.
+std::string asText(std::string bytes) {
+  if (vm::isValidUtf8(bytes))
+    return bytes;
+  std::string out;
+  for (size_t at = 0; at < bytes.size();) {
+    unsigned length = 1;
+    char buffer[4];
+    const unsigned width = vm::encodeScalar(vm::decodeScalar(bytes, at, length), buffer);
+    out.append(buffer, width);
+    at += length;
+  }
+  return out;
+}
+
+/// Takes at most `count` bytes from a reader. Adapters read through others; the depth is bounded, so that a reader
+/// that leads to itself ends.
+std::string take(LibraryHost& host, int64_t number, uint64_t count, unsigned depth) {
+  auto* reader = host.handles().find<ReaderHandle>(number);
+  if (reader == nullptr || depth > kDeepestReader)
+    return {};
+  count = std::min(count, reader->limit);
+  std::string out = reader->bytes.substr(std::min(reader->position, reader->bytes.size()), count);
+  reader->position += out.size();
+  for (size_t i = 0; i < reader->sources.size() && out.size() < count; ++i)
+    out += take(host, reader->sources[i], count - out.size(), depth + 1);
+  if (reader->limit != ~uint64_t(0))
+    reader->limit -= out.size();
+  if (auto* sink = host.handles().find<WriterHandle>(reader->sink); sink != nullptr && !sink->closed)
+    sink->bytes += out;
+  return out;
+}
+
+bool putTo(LibraryHost& host, int64_t number, StringRef bytes) {
+  auto* writer = host.handles().find<WriterHandle>(number);
+  if (writer == nullptr || writer->closed)
+    return false;
+  if (auto* reader = host.handles().find<ReaderHandle>(writer->reader))
+    reader->bytes.append(bytes.data(), bytes.size());
+  else
+    writer->bytes.append(bytes.data(), bytes.size());
+  return true;
+}
+
+Trap returnReader(Arguments& arguments, std::unique_ptr<ReaderHandle> reader) {
+  return arguments.returnInteger(hostOf(arguments.vm()).handles().add(std::move(reader)));
+}
+
+/// Buffers live outside the guest's heap, so they are charged as work.
+Trap chargeBuffer(Vm& vm, uint64_t bytes) {
+  if (bytes > vm.heap().available())
+    return vm.heapTrap();
+  return chargeBulk(vm, bytes);
+}
+
+} // namespace
+
+namespace bodies {
+
+// ---- the program's streams --------------------------------------------------------------------------
+
+Trap IoReadLine(Arguments& arguments) {
+  std::string line;
+  hostOf(arguments.vm()).readLine(line);
+  line = asText(std::move(line));
+  Value& slot = arguments.slot(0);
+  Vm& vm = arguments.vm();
+  if (!vm.heap().makeUnique(slot) || !vm.heap().append(vm::asString(slot), line))
+    return vm.heapTrap();
+  return arguments.returnOkInteger(int64_t(line.size()));
+}
+
+Trap IoReadStdin(Arguments& arguments) {
+  bool tooLarge = false;
+  const std::string bytes = hostOf(arguments.vm()).readRest(arguments.vm().heap().available(), tooLarge);
+  return tooLarge ? arguments.vm().heapTrap() : arguments.returnOkBytes(bytes);
+}
+
+Trap IoReadStdinText(Arguments& arguments) {
+  bool tooLarge = false;
+  std::string bytes = hostOf(arguments.vm()).readRest(arguments.vm().heap().available(), tooLarge);
+  return tooLarge ? arguments.vm().heapTrap() : arguments.returnString(asText(std::move(bytes)));
+}
+
+Trap IoWrite(Arguments& arguments) {
+  LibraryHost& host = hostOf(arguments.vm());
+  if (arguments.integer(0) == 1)
+    host.write(Stream::Output, contentsOf(arguments, 1));
+  else if (arguments.integer(0) == 2)
+    host.write(Stream::Error, contentsOf(arguments, 1));
+  else
+    return Trap::incompatible("the writer is closed, or is no stream of this program");
+  return arguments.returnUnit();
+}
+
+Trap IoFlush(Arguments& arguments) {
+  if (!arguments.vm().inFold())
+    hostOf(arguments.vm()).flush();
+  return arguments.returnUnit();
+}
+
+// ---- in memory --------------------------------------------------------------------------------------
+
+Trap IoStringReader(Arguments& arguments) {
+  if (Trap trap = chargeBuffer(arguments.vm(), arguments.string(0).size()))
+    return trap;
+  auto reader = std::make_unique<ReaderHandle>();
+  reader->bytes = arguments.string(0).str();
+  return returnReader(arguments, std::move(reader));
+}
+
+Trap IoBufferWriter(Arguments& arguments) {
+  if (Trap trap = arguments.vm().charge(16))
+    return trap;
+  return arguments.returnInteger(hostOf(arguments.vm()).handles().add(std::make_unique<WriterHandle>()));
+}
+
+Trap IoLimitReader(Arguments& arguments) {
+  if (Trap trap = arguments.vm().charge(16))
+    return trap;
+  auto reader = std::make_unique<ReaderHandle>();
+  reader->sources = {arguments.integer(0)};
+  reader->limit = uint64_t(std::max<int64_t>(arguments.integer(1), 0));
+  return returnReader(arguments, std::move(reader));
+}
+
+Trap IoTeeReader(Arguments& arguments) {
+  if (Trap trap = arguments.vm().charge(16))
+    return trap;
+  auto reader = std::make_unique<ReaderHandle>();
+  reader->sources = {arguments.integer(0)};
+  reader->sink = arguments.integer(1);
+  return returnReader(arguments, std::move(reader));
+}
+
+Trap IoMultiReader(Arguments& arguments) {
+  const VecObject* sources = arguments.vec(0);
+  if (Trap trap = chargeBuffer(arguments.vm(), sources->length * 8))
+    return trap;
+  auto reader = std::make_unique<ReaderHandle>();
+  for (uint64_t i = 0; i < sources->length; ++i)
+    reader->sources.push_back(vm::asInteger(sources->slots[i]));
+  return returnReader(arguments, std::move(reader));
+}
+
+Trap IoPipe(Arguments& arguments) {
+  if (Trap trap = arguments.vm().charge(32))
+    return trap;
+  HandleTable& handles = hostOf(arguments.vm()).handles();
+  const int64_t reader = handles.add(std::make_unique<ReaderHandle>());
+  auto writer = std::make_unique<WriterHandle>();
+  writer->reader = reader;
+  const Value fields[] = {vm::fromInteger(reader), vm::fromInteger(handles.add(std::move(writer)))};
+  return arguments.returnOwned(Builder(arguments.vm()).structure(arguments.resultLayout(), fields));
+}
+
+Trap IoCopyN(Arguments& arguments) {
+  LibraryHost& host = hostOf(arguments.vm());
+  if (host.handles().find<WriterHandle>(arguments.integer(0)) == nullptr)
+    return arguments.returnErr("the writer is closed, or is no writer of this program");
+  if (host.handles().find<ReaderHandle>(arguments.integer(1)) == nullptr)
+    return arguments.returnErr("the reader is closed, or is no reader of this program");
+  const std::string bytes = take(host, arguments.integer(1), uint64_t(std::max<int64_t>(arguments.integer(2), 0)), 0);
+  if (Trap trap = chargeBuffer(arguments.vm(), bytes.size()))
+    return trap;
+  if (!putTo(host, arguments.integer(0), bytes))
+    return arguments.returnErr("the writer is closed");
+  return arguments.returnOkInteger(int64_t(bytes.size()));
+}
+
+Trap IoDrain(Arguments& arguments) {
+  LibraryHost& host = hostOf(arguments.vm());
+  if (host.handles().find<ReaderHandle>(arguments.integer(0)) == nullptr)
+    return Trap::incompatible("the reader is closed, or is no reader of this program");
+  std::string bytes = take(host, arguments.integer(0), ~uint64_t(0), 0);
+  if (Trap trap = chargeBuffer(arguments.vm(), bytes.size()))
+    return trap;
+  return arguments.returnString(asText(std::move(bytes)));
+}
+
+Trap IoContents(Arguments& arguments) {
+  const auto* writer = hostOf(arguments.vm()).handles().find<WriterHandle>(arguments.integer(0));
+  if (writer == nullptr)
+    return Trap::incompatible("the writer is closed, or is no writer of this program");
+  return arguments.returnString(asText(writer->bytes));
+}
+
+Trap IoWriteHandle(Arguments& arguments) {
+  if (Trap trap = chargeBuffer(arguments.vm(), arguments.string(1).size()))
+    return trap;
+  if (!putTo(hostOf(arguments.vm()), arguments.integer(0), arguments.string(1)))
+    return Trap::incompatible("the writer is closed, or is no writer of this program");
+  return arguments.returnInteger(int64_t(arguments.string(1).size()));
+}
+
+Trap IoCloseWriter(Arguments& arguments) {
+  if (auto* writer = hostOf(arguments.vm()).handles().find<WriterHandle>(arguments.integer(0)))
+    writer->closed = true;
+  return arguments.returnUnit();
+}
+
+} // namespace bodies
+} // namespace gos::stdlib

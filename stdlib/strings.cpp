@@ -1,0 +1,606 @@
+// String: the native methods. Two index spaces: scalars (len, find, pad) and bytes (substring, byte_*).
+
+#include "stdlib/support.h"
+#include "stdlib/unicode.h"
+
+#include "vm/format.h"
+#include "vm/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gos::stdlib {
+
+namespace {
+
+constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+
+bool isBoundary(StringRef text, size_t at) {
+  return at >= text.size() || (uint8_t(text[at]) & 0xc0) != 0x80;
+}
+
+/// A byte range, clamped and snapped outward to scalar boundaries.
+StringRef snapped(StringRef text, int64_t start, int64_t end) {
+  size_t from = size_t(std::clamp<int64_t>(start, 0, int64_t(text.size())));
+  size_t to = size_t(std::clamp<int64_t>(end, 0, int64_t(text.size())));
+  if (to <= from)
+    return {};
+  while (from > 0 && !isBoundary(text, from))
+    --from;
+  while (to < text.size() && !isBoundary(text, to))
+    ++to;
+  return text.slice(from, to);
+}
+
+/// Where `needle` is, searched from the end.
+size_t findLast(StringRef text, StringRef needle) { return text.rfind(needle); }
+
+/// Is the scalar that begins at `at` one of the set?
+bool inSet(StringRef text, size_t at, unsigned length, StringRef set) {
+  const StringRef scalar = text.substr(at, length);
+  for (size_t i = 0; i < set.size();) {
+    unsigned width = 1;
+    vm::decodeScalar(set, i, width);
+    if (set.substr(i, width) == scalar)
+      return true;
+    i += width;
+  }
+  return false;
+}
+
+size_t findAny(StringRef text, StringRef set) {
+  for (size_t at = 0; at < text.size();) {
+    unsigned length = 1;
+    vm::decodeScalar(text, at, length);
+    if (inSet(text, at, length, set))
+      return at;
+    at += length;
+  }
+  return StringRef::npos;
+}
+
+size_t lastScalar(StringRef text) {
+  size_t at = text.size() - 1;
+  while (at > 0 && !isBoundary(text, at) && text.size() - at < 4)
+    --at;
+  return at;
+}
+
+size_t findLastAny(StringRef text, StringRef set) {
+  StringRef rest = text;
+  while (!rest.empty()) {
+    const size_t at = lastScalar(rest);
+    if (inSet(rest, at, unsigned(rest.size() - at), set))
+      return at;
+    rest = rest.take_front(at);
+  }
+  return StringRef::npos;
+}
+
+StringRef trimSetStart(StringRef text, StringRef set) {
+  while (!text.empty()) {
+    unsigned length = 1;
+    vm::decodeScalar(text, 0, length);
+    if (!inSet(text, 0, length, set))
+      break;
+    text = text.drop_front(length);
+  }
+  return text;
+}
+
+StringRef trimSetEnd(StringRef text, StringRef set) {
+  while (!text.empty()) {
+    const size_t at = lastScalar(text);
+    if (!inSet(text, at, unsigned(text.size() - at), set))
+      break;
+    text = text.take_front(at);
+  }
+  return text;
+}
+
+Trap returnIndex(Arguments& arguments, size_t at) {
+  return at == StringRef::npos ? arguments.returnNone() : arguments.returnSomeInteger(int64_t(at));
+}
+
+Trap returnScalarIndex(Arguments& arguments, StringRef text, size_t at) {
+  return at == StringRef::npos ? arguments.returnNone() : arguments.returnSomeInteger(countScalars(text.take_front(at)));
+}
+
+/// Vec<String> of pieces of a text.
+class Pieces {
+public:
+  explicit Pieces(Arguments& arguments)
+      : vm_(arguments.vm()), layout_(arguments.resultLayout()), vec_(vm_.heap().newVec(layout_, 4)) {}
+  bool add(StringRef piece) {
+    if (vec_ == nullptr)
+      return false;
+    vm::StringObject* string = vm_.heap().newString(piece, vm_.layout(layout_).element);
+    if (string != nullptr && vm_.heap().push(vec_, vm::fromObject(string)))
+      return true;
+    vm_.heap().release(vec_);
+    vec_ = nullptr;
+    return false;
+  }
+  Trap finish(Arguments& arguments) { return arguments.returnOwned(vm::fromObject(vec_)); }
+
+private:
+  Vm& vm_;
+  LayoutId layout_;
+  VecObject* vec_;
+};
+
+Trap splitInto(Arguments& arguments, StringRef text, StringRef separator, uint64_t limit) {
+  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+    return trap;
+  Pieces pieces(arguments);
+  if (limit == 0)
+    return pieces.finish(arguments);
+  uint64_t made = 1;
+  if (separator.empty()) {
+    // Between all scalars, as an empty separator stands everywhere.
+    for (size_t at = 0; at < text.size() && made < limit; ++made) {
+      unsigned length = 1;
+      vm::decodeScalar(text, at, length);
+      if (at + length >= text.size())
+        break;
+      if (!pieces.add(text.substr(at, length)))
+        return pieces.finish(arguments);
+      text = text.drop_front(length);
+    }
+    pieces.add(text);
+    return pieces.finish(arguments);
+  }
+  while (made < limit) {
+    const size_t at = text.find(separator);
+    if (at == StringRef::npos)
+      break;
+    if (!pieces.add(text.take_front(at)))
+      return pieces.finish(arguments);
+    text = text.drop_front(at + separator.size());
+    ++made;
+  }
+  pieces.add(text);
+  return pieces.finish(arguments);
+}
+
+Trap returnPair(Arguments& arguments, StringRef left, StringRef right) {
+  Builder builder(arguments.vm());
+  const LayoutId pair = payloadOf(arguments.vm(), arguments.resultLayout(), "Some");
+  const Value first = builder.string(builder.field(pair, 0), left);
+  const Value second = builder.string(builder.field(pair, 1), right);
+  const Value fields[] = {first, second};
+  return arguments.returnSomeOwned(builder.structure(pair, fields));
+}
+
+Trap replaceInto(Arguments& arguments, uint64_t limit) {
+  const StringRef text = arguments.string(0);
+  const NeedleText from(arguments, 1);
+  const NeedleText to(arguments, 2);
+  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+    return trap;
+  vm::TextBuffer out(arguments.vm().heap().available());
+  StringRef rest = text;
+  if (from.text().empty()) {
+    // An empty text stands before every scalar and at the end.
+    uint64_t made = 0;
+    for (; made < limit; ++made) {
+      out.append(to.text());
+      if (rest.empty())
+        break;
+      unsigned length = 1;
+      vm::decodeScalar(rest, 0, length);
+      if (!out.append(rest.take_front(length)))
+        break;
+      rest = rest.drop_front(length);
+    }
+  } else {
+    for (uint64_t made = 0; made < limit; ++made) {
+      const size_t at = rest.find(from.text());
+      if (at == StringRef::npos)
+        break;
+      out.append(rest.take_front(at));
+      if (!out.append(to.text()))
+        break;
+      rest = rest.drop_front(at + from.text().size());
+    }
+  }
+  out.append(rest);
+  if (out.overflowed())
+    return textTooLarge(arguments.vm());
+  return arguments.returnString(out.text());
+}
+
+enum class Pad : uint8_t { Left, Right, Both };
+
+Trap padInto(Arguments& arguments, Pad where) {
+  const StringRef text = arguments.string(0);
+  const int64_t width = arguments.integer(1);
+  char unit[4];
+  const StringRef fill(unit, vm::encodeScalar(uint32_t(arguments.integer(2)), unit));
+  const int64_t scalars = countScalars(text);
+  if (width <= scalars)
+    return arguments.returnString(text);
+  const uint64_t missing = uint64_t(width - scalars);
+  if (Trap trap = chargeBulk(arguments.vm(), std::min<uint64_t>(missing, uint64_t(1) << 32)))
+    return trap;
+  uint64_t before = 0;
+  if (where == Pad::Left)
+    before = missing;
+  else if (where == Pad::Both)
+    before = missing / 2;
+  vm::TextBuffer out(arguments.vm().heap().available());
+  const bool fits = out.appendRepeated(fill, before) && out.append(text) && out.appendRepeated(fill, missing - before);
+  return fits ? arguments.returnString(out.text()) : textTooLarge(arguments.vm());
+}
+
+/// The String in an in-out slot, safe to change; null when the heap is full.
+vm::StringObject* writable(Arguments& arguments) {
+  Value& slot = arguments.slot(0);
+  return arguments.vm().heap().makeUnique(slot) ? vm::asString(slot) : nullptr;
+}
+
+void shorten(vm::StringObject* string, uint64_t length) {
+  string->length = length;
+  string->scalars = -1;
+  string->cursorScalar = 0;
+  string->cursorByte = 0;
+}
+
+Trap appendTo(Arguments& arguments, StringRef text) {
+  vm::StringObject* string = writable(arguments);
+  if (string == nullptr || !arguments.vm().heap().append(string, text))
+    return arguments.vm().heapTrap();
+  return arguments.returnUnit();
+}
+
+Trap trimmed(Arguments& arguments, bool start, bool end) {
+  const StringRef text = arguments.string(0);
+  const NeedleText set(arguments, 1);
+  StringRef rest = text;
+  if (start)
+    rest = trimSetStart(rest, set.text());
+  if (end)
+    rest = trimSetEnd(rest, set.text());
+  return arguments.returnString(rest);
+}
+
+} // namespace
+
+namespace bodies {
+
+Trap StringNew(Arguments& arguments) { return arguments.returnString({}); }
+
+Trap StringWithCapacity(Arguments& arguments) {
+  const int64_t wanted = std::max<int64_t>(arguments.integer(0), 0);
+  vm::StringObject* string = arguments.vm().heap().newStringWithCapacity(uint64_t(wanted), arguments.resultLayout());
+  return arguments.returnOwned(vm::fromObject(string));
+}
+
+Trap StringFrom(Arguments& arguments) {
+  vm::TextBuffer out(arguments.vm().heap().available());
+  if (Trap trap = vm::formatDisplay(arguments.vm(), arguments.slot(0), arguments.layoutId(0), out))
+    return trap;
+  return arguments.returnString(out.text());
+}
+
+Trap StringFromUtf8(Arguments& arguments) {
+  const StringRef bytes = bytesOf(arguments, 0);
+  if (!vm::isValidUtf8(bytes))
+    return arguments.returnErr("the bytes are not UTF-8");
+  return arguments.returnOkString(bytes);
+}
+
+Trap StringLen(Arguments& arguments) { return arguments.returnInteger(vm::scalarCount(vm::asString(arguments.slot(0)))); }
+Trap StringByteLen(Arguments& arguments) { return arguments.returnInteger(int64_t(arguments.string(0).size())); }
+Trap StringIsEmpty(Arguments& arguments) { return arguments.returnBoolean(arguments.string(0).empty()); }
+
+Trap StringByteAt(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  const uint64_t at = uint64_t(arguments.integer(1));
+  return arguments.returnInteger(at < text.size() ? int64_t(uint8_t(text[at])) : 0);
+}
+
+Trap StringBytes(Arguments& arguments) { return arguments.returnBytes(arguments.string(0)); }
+Trap StringAsBytes(Arguments& arguments) { return arguments.returnBytes(arguments.string(0)); }
+
+Trap StringSubstring(Arguments& arguments) {
+  return arguments.returnString(snapped(arguments.string(0), arguments.integer(1), arguments.integer(2)));
+}
+
+Trap StringSlice(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  const int64_t start = arguments.integer(1);
+  const int64_t end = arguments.integer(2);
+  if (start < 0 || end < start || uint64_t(end) > text.size())
+    return arguments.returnErr("the byte range " + std::to_string(start) + ".." + std::to_string(end) +
+                               " is outside a text of " + std::to_string(text.size()) + " bytes");
+  if (!isBoundary(text, size_t(start)) || !isBoundary(text, size_t(end)))
+    return arguments.returnErr("the byte range " + std::to_string(start) + ".." + std::to_string(end) +
+                               " cuts a character");
+  return arguments.returnOkString(text.slice(size_t(start), size_t(end)));
+}
+
+Trap StringPush(Arguments& arguments) {
+  vm::StringObject* string = writable(arguments);
+  if (string == nullptr || !arguments.vm().heap().appendScalar(string, uint32_t(arguments.integer(1))))
+    return arguments.vm().heapTrap();
+  return arguments.returnUnit();
+}
+Trap StringPushChar(Arguments& arguments) { return StringPush(arguments); }
+/// As `byte as char`: a byte from 0x80 on is the scalar of that number, so the text stays UTF-8.
+Trap StringPushByte(Arguments& arguments) { return StringPush(arguments); }
+
+Trap StringPushStr(Arguments& arguments) {
+  if (arguments.slot(0) == arguments.slot(1)) // `s.push_str(s)`: the text moves while it is read
+    return appendTo(arguments, arguments.string(1).str());
+  return appendTo(arguments, arguments.string(1));
+}
+
+Trap StringClear(Arguments& arguments) {
+  vm::StringObject* string = writable(arguments);
+  if (string == nullptr)
+    return arguments.vm().heapTrap();
+  shorten(string, 0);
+  return arguments.returnUnit();
+}
+
+Trap StringTruncate(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  size_t length = size_t(std::clamp<int64_t>(arguments.integer(1), 0, int64_t(text.size())));
+  while (length > 0 && !isBoundary(text, length))
+    --length;
+  if (length == text.size())
+    return arguments.returnUnit();
+  vm::StringObject* string = writable(arguments);
+  if (string == nullptr)
+    return arguments.vm().heapTrap();
+  shorten(string, length);
+  return arguments.returnUnit();
+}
+
+Trap StringTrim(Arguments& arguments) { return arguments.returnString(trimEnd(trimStart(arguments.string(0)))); }
+Trap StringTrimStart(Arguments& arguments) { return arguments.returnString(trimStart(arguments.string(0))); }
+Trap StringTrimEnd(Arguments& arguments) { return arguments.returnString(trimEnd(arguments.string(0))); }
+Trap StringTrimMatches(Arguments& arguments) { return trimmed(arguments, true, true); }
+Trap StringTrimStartMatches(Arguments& arguments) { return trimmed(arguments, true, false); }
+Trap StringTrimEndMatches(Arguments& arguments) { return trimmed(arguments, false, true); }
+
+Trap StringContains(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+    return trap;
+  return arguments.returnBoolean(text.contains(NeedleText(arguments, 1).text()));
+}
+
+Trap StringContainsAny(Arguments& arguments) {
+  return arguments.returnBoolean(findAny(arguments.string(0), NeedleText(arguments, 1).text()) != StringRef::npos);
+}
+
+Trap StringStartsWith(Arguments& arguments) {
+  return arguments.returnBoolean(arguments.string(0).starts_with(NeedleText(arguments, 1).text()));
+}
+Trap StringEndsWith(Arguments& arguments) {
+  return arguments.returnBoolean(arguments.string(0).ends_with(NeedleText(arguments, 1).text()));
+}
+
+Trap StringStripPrefix(Arguments& arguments) {
+  StringRef text = arguments.string(0);
+  return text.consume_front(NeedleText(arguments, 1).text()) ? arguments.returnSomeString(text) : arguments.returnNone();
+}
+Trap StringStripSuffix(Arguments& arguments) {
+  StringRef text = arguments.string(0);
+  return text.consume_back(NeedleText(arguments, 1).text()) ? arguments.returnSomeString(text) : arguments.returnNone();
+}
+
+Trap StringFind(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+    return trap;
+  return returnScalarIndex(arguments, text, text.find(NeedleText(arguments, 1).text()));
+}
+Trap StringRfind(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+    return trap;
+  return returnScalarIndex(arguments, text, findLast(text, NeedleText(arguments, 1).text()));
+}
+Trap StringByteFind(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+    return trap;
+  return returnIndex(arguments, text.find(NeedleText(arguments, 1).text()));
+}
+Trap StringByteRfind(Arguments& arguments) {
+  return returnIndex(arguments, findLast(arguments.string(0), NeedleText(arguments, 1).text()));
+}
+Trap StringFindAny(Arguments& arguments) {
+  return returnIndex(arguments, findAny(arguments.string(0), NeedleText(arguments, 1).text()));
+}
+Trap StringRfindAny(Arguments& arguments) {
+  return returnIndex(arguments, findLastAny(arguments.string(0), NeedleText(arguments, 1).text()));
+}
+
+Trap StringCount(Arguments& arguments) {
+  StringRef text = arguments.string(0);
+  const NeedleText needle(arguments, 1);
+  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+    return trap;
+  if (needle.text().empty())
+    return arguments.returnInteger(countScalars(text) + 1);
+  return arguments.returnInteger(int64_t(text.count(needle.text())));
+}
+
+Trap StringReplace(Arguments& arguments) { return replaceInto(arguments, kNoLimit); }
+Trap StringReplacen(Arguments& arguments) {
+  return replaceInto(arguments, uint64_t(std::max<int64_t>(arguments.integer(3), 0)));
+}
+
+Trap StringSplit(Arguments& arguments) {
+  return splitInto(arguments, arguments.string(0), NeedleText(arguments, 1).text(), kNoLimit);
+}
+Trap StringSplitn(Arguments& arguments) {
+  return splitInto(arguments, arguments.string(0), NeedleText(arguments, 2).text(),
+                   uint64_t(std::max<int64_t>(arguments.integer(1), 0)));
+}
+
+Trap StringSplitOnce(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  const NeedleText separator(arguments, 1);
+  const size_t at = text.find(separator.text());
+  if (at == StringRef::npos)
+    return arguments.returnNone();
+  return returnPair(arguments, text.take_front(at), text.drop_front(at + separator.text().size()));
+}
+Trap StringRsplitOnce(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  const NeedleText separator(arguments, 1);
+  const size_t at = findLast(text, separator.text());
+  if (at == StringRef::npos)
+    return arguments.returnNone();
+  return returnPair(arguments, text.take_front(at), text.drop_front(at + separator.text().size()));
+}
+
+Trap StringEqualFold(Arguments& arguments) {
+  const NeedleText other(arguments, 1);
+  return arguments.returnBoolean(toLower(toUpper(arguments.string(0))) == toLower(toUpper(other.text())));
+}
+
+Trap StringRepeat(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  const uint64_t count = uint64_t(std::max<int64_t>(arguments.integer(1), 0));
+  if (text.empty() || count == 0)
+    return arguments.returnString({});
+  vm::TextBuffer out(arguments.vm().heap().available());
+  if (!out.appendRepeated(text, count))
+    return textTooLarge(arguments.vm());
+  if (Trap trap = chargeBulk(arguments.vm(), out.size()))
+    return trap;
+  return arguments.returnString(out.text());
+}
+
+Trap StringSplitWhitespace(Arguments& arguments) {
+  StringRef text = arguments.string(0);
+  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+    return trap;
+  Pieces pieces(arguments);
+  while (true) {
+    text = trimStart(text);
+    if (text.empty())
+      return pieces.finish(arguments);
+    size_t end = 0;
+    while (end < text.size()) {
+      unsigned length = 1;
+      if (isWhitespace(vm::decodeScalar(text, end, length)))
+        break;
+      end += length;
+    }
+    if (!pieces.add(text.take_front(end)))
+      return pieces.finish(arguments);
+    text = text.drop_front(end);
+  }
+}
+
+Trap StringLines(Arguments& arguments) {
+  StringRef text = arguments.string(0);
+  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+    return trap;
+  Pieces pieces(arguments);
+  while (!text.empty()) {
+    const size_t at = text.find('\n');
+    StringRef line = text.take_front(at);
+    text = at == StringRef::npos ? StringRef() : text.drop_front(at + 1);
+    if (at != StringRef::npos)
+      line.consume_back("\r");
+    if (!pieces.add(line))
+      break;
+  }
+  return pieces.finish(arguments);
+}
+
+Trap StringByteOffset(Arguments& arguments) {
+  vm::StringObject* string = vm::asString(arguments.slot(0));
+  const int64_t at = arguments.integer(1);
+  if (at < 0 || at > vm::scalarCount(string))
+    return arguments.returnNone();
+  return arguments.returnSomeInteger(int64_t(vm::byteOffset(string, uint64_t(at))));
+}
+
+Trap StringCharIndex(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  const int64_t at = arguments.integer(1);
+  if (at < 0 || uint64_t(at) > text.size() || !isBoundary(text, size_t(at)))
+    return arguments.returnNone();
+  return arguments.returnSomeInteger(countScalars(text.take_front(size_t(at))));
+}
+
+Trap StringPadLeft(Arguments& arguments) { return padInto(arguments, Pad::Left); }
+Trap StringPadRight(Arguments& arguments) { return padInto(arguments, Pad::Right); }
+Trap StringCenter(Arguments& arguments) { return padInto(arguments, Pad::Both); }
+
+Trap StringToLowercase(Arguments& arguments) { return arguments.returnString(toLower(arguments.string(0))); }
+Trap StringToUppercase(Arguments& arguments) { return arguments.returnString(toUpper(arguments.string(0))); }
+Trap StringToTitle(Arguments& arguments) { return arguments.returnString(toTitle(arguments.string(0))); }
+
+Trap StringReverse(Arguments& arguments) {
+  StringRef text = arguments.string(0);
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const size_t at = lastScalar(text);
+    out.append(text.data() + at, text.size() - at);
+    text = text.take_front(at);
+  }
+  return arguments.returnString(out);
+}
+
+// ---- char ---------------------------------------------------------------------------------------
+
+namespace {
+uint32_t scalarOf(const Arguments& arguments) { return uint32_t(arguments.integer(0)); }
+bool isScalarValue(int64_t n) { return n >= 0 && n <= 0x10ffff && !(n >= 0xd800 && n <= 0xdfff); }
+} // namespace
+
+Trap CharFromU32(Arguments& arguments) {
+  const int64_t n = arguments.integer(0);
+  return isScalarValue(n) ? arguments.returnSomeInteger(n) : arguments.returnNone();
+}
+Trap CharIsAlphabetic(Arguments& arguments) { return arguments.returnBoolean(isAlphabetic(scalarOf(arguments))); }
+Trap CharIsNumeric(Arguments& arguments) { return arguments.returnBoolean(isNumeric(scalarOf(arguments))); }
+Trap CharIsAlphanumeric(Arguments& arguments) {
+  return arguments.returnBoolean(isAlphabetic(scalarOf(arguments)) || isNumeric(scalarOf(arguments)));
+}
+Trap CharIsWhitespace(Arguments& arguments) { return arguments.returnBoolean(isWhitespace(scalarOf(arguments))); }
+Trap CharIsUppercase(Arguments& arguments) { return arguments.returnBoolean(isUppercase(scalarOf(arguments))); }
+Trap CharIsLowercase(Arguments& arguments) { return arguments.returnBoolean(isLowercase(scalarOf(arguments))); }
+Trap CharIsControl(Arguments& arguments) { return arguments.returnBoolean(isControl(scalarOf(arguments))); }
+Trap CharToUppercase(Arguments& arguments) { return arguments.returnInteger(simpleUpper(scalarOf(arguments))); }
+Trap CharToLowercase(Arguments& arguments) { return arguments.returnInteger(simpleLower(scalarOf(arguments))); }
+
+Trap CharText(Arguments& arguments) {
+  char buffer[4];
+  return arguments.returnString({buffer, vm::encodeScalar(scalarOf(arguments), buffer)});
+}
+
+Trap CharFromScalar(Arguments& arguments) {
+  const int64_t n = arguments.integer(0);
+  return arguments.returnInteger(isScalarValue(n) ? n : 0xfffd);
+}
+
+/// -1 at the end.
+Trap CharAtByte(Arguments& arguments) {
+  const StringRef text = arguments.string(0);
+  const uint64_t at = uint64_t(arguments.integer(1));
+  if (at >= text.size())
+    return arguments.returnInteger(-1);
+  unsigned length = 1;
+  return arguments.returnInteger(vm::decodeScalar(text, at, length));
+}
+
+Trap CharWidth(Arguments& arguments) {
+  char buffer[4];
+  return arguments.returnInteger(vm::encodeScalar(scalarOf(arguments), buffer));
+}
+
+} // namespace bodies
+} // namespace gos::stdlib
