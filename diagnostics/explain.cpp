@@ -38,4 +38,14 @@ std::vector<ExplanationExample> explanationExamples(llvm::StringRef page) {
   return examples;
 }
 
+llvm::StringRef noExampleReason(llvm::StringRef page) {
+  while (!page.empty()) {
+    auto [line, rest] = page.split('\n');
+    page = rest;
+    if (line.consume_front("no example: "))
+      return line.trim();
+  }
+  return {};
+}
+
 } // namespace gos

@@ -31,17 +31,27 @@ TEST_CASE("a page that breaks off gives the examples before that") {
   CHECK(explanationExamples("## Broken\n```").empty());
 }
 
-TEST_CASE("every page has the title of its code, a broken and a fixed example") {
+TEST_CASE("a page says why it has no example") {
+  CHECK(noExampleReason("# X: y\n\nno example: it is a matter of permissions\n") == "it is a matter of permissions");
+  CHECK(noExampleReason("# X: y\n\nThere is no example: why?\n") == "");
+}
+
+TEST_CASE("every code has a page with its title, a broken and a fixed example") {
   for (size_t index = 0; index < codeCount(); ++index) {
     const Code code = codeAt(index);
     const llvm::StringRef page = explanation(code);
-    if (page.empty())
-      continue;
     INFO(spelling(code).str());
     CHECK(page.starts_with("# " + spelling(code).str() + ": "));
-    bool broken = false, fixed = false;
-    for (const ExplanationExample& example : explanationExamples(page))
-      (example.kind == ExplanationExample::Kind::Broken ? broken : fixed) = true;
-    CHECK((isRetired(code) || (broken && fixed)));
+    CHECK(page.ends_with("\n"));
+    int broken = 0, fixed = 0;
+    for (const ExplanationExample& example : explanationExamples(page)) {
+      ++(example.kind == ExplanationExample::Kind::Broken ? broken : fixed);
+      CHECK(example.text.ends_with("\n"));
+    }
+    const bool hasReason = !noExampleReason(page).empty();
+    const int wanted = isRetired(code) || hasReason ? 0 : 1;
+    CHECK(broken == wanted);
+    CHECK(fixed == wanted);
+    CHECK_FALSE((isRetired(code) && hasReason));
   }
 }
