@@ -1,0 +1,158 @@
+// Attributes and documentation comments (language.md sections 1.1, 3.2 and 23.1).
+
+#include "compiler/parse/parser.h"
+
+namespace gos::parse {
+
+/// A line that begins with `#[` is an attribute when an item follows the matching `]`, possibly
+/// behind more attributes; otherwise it is a Vec literal.
+bool Parser::atAttribute() {
+  const Token* token = at_;
+  while (token->kind == TokenKind::Hash && token[1].kind == TokenKind::LeftBracket) {
+    const Token* close = matching(token + 1);
+    if (!close)
+      return false;
+    token = close + 1;
+  }
+  return token != at_ && atItemKeyword(token);
+}
+
+// Attr = "#" "[" AttrBody "]"
+ArrayRef<ast::Attribute> Parser::parseAttributes() {
+  if (!at(TokenKind::Hash) || peek() != TokenKind::LeftBracket)
+    return {};
+  SmallVector<ast::Attribute, 4> attributes;
+  while (at(TokenKind::Hash) && peek() == TokenKind::LeftBracket) {
+    const uint32_t begin = at_->begin;
+    advance();
+    ast::Attribute attribute;
+    const bool isWhole = parseAttribute(attribute);
+    attribute.span = from(begin);
+    if (isWhole)
+      attributes.push_back(attribute);
+  }
+  return list(attributes);
+}
+
+// InnerAttr = "#" "!" "[" AttrBody "]"
+ArrayRef<ast::Attribute> Parser::parseInnerAttributes() {
+  SmallVector<ast::Attribute, 4> attributes;
+  while (at(TokenKind::Hash) && peek() == TokenKind::Bang &&
+         peek(2) == TokenKind::LeftBracket) {
+    const uint32_t begin = at_->begin;
+    advance();
+    advance();
+    ast::Attribute attribute;
+    const bool isWhole = parseAttribute(attribute);
+    attribute.span = from(begin);
+    if (isWhole)
+      attributes.push_back(attribute);
+  }
+  return list(attributes);
+}
+
+// "[" AttrBody "]"       AttrBody = Path [ "(" Tokens ")" | "=" Literal ]
+bool Parser::parseAttribute(ast::Attribute& attribute) {
+  const Token* open = at_;
+  const Token* close = matching(open);
+  if (!close) {
+    failUnclosed(*open);
+    at_ = last_;
+    return false;
+  }
+  const auto malformed = [&](StringRef why) {
+    complain({open->begin, close->end}, diag::MalformedAttribute, why);
+    skipGroup();
+    return false;
+  };
+  const Token* token = open + 1;
+  SmallVector<ast::PathSegment, 2> segments;
+  for (;; ++token) {
+    if (token->kind != TokenKind::Identifier)
+      return malformed("it begins with a name");
+    ast::PathSegment segment;
+    segment.ident = ident(*token);
+    segments.push_back(segment);
+    if ((++token)->kind != TokenKind::ColonColon)
+      break;
+  }
+  attribute.path.segments = list(segments);
+  attribute.path.span = {open[1].begin, token[-1].end};
+  if (token->kind == TokenKind::LeftParen) {
+    const Token* end = matching(token);
+    if (!end || end + 1 != close)
+      return malformed("nothing may follow its arguments");
+    attribute.argumentSpan = {token->end, end->begin};
+    SmallVector<ast::Ident, 8> words;
+    for (const Token* word = token + 1; word < end; ++word) {
+      if (isOpener(word->kind)) {
+        if (const Token* inner = matching(word))
+          word = inner;
+        continue;
+      }
+      if (word->kind == TokenKind::Identifier)
+        words.push_back(ident(*word));
+    }
+    attribute.words = list(words);
+  } else if (token->kind == TokenKind::Equal) {
+    while (at_ != token + 1)
+      advance();
+    switch (kind()) {
+    case TokenKind::String:
+    case TokenKind::RawString:
+    case TokenKind::Int:
+    case TokenKind::Float:
+    case TokenKind::Char:
+    case TokenKind::True:
+    case TokenKind::False:
+      attribute.value = parseLiteral();
+      break;
+    default:
+      complain({open->begin, close->end}, diag::MalformedAttribute, "its value is not a literal");
+      while (at_ != close)
+        advance();
+      advance();
+      return false;
+    }
+    if (at_ != close) {
+      complain({open->begin, close->end}, diag::MalformedAttribute, "text follows its value");
+      while (at_ != close)
+        advance();
+      advance();
+      return false;
+    }
+    advance();
+    return true;
+  } else if (token != close) {
+    return malformed("expected `(..)` or `= literal` after its name");
+  }
+  skipGroup();
+  return true;
+}
+
+/// The run of `//` lines that ends on the line above `begin`.
+Span Parser::documentationAbove(uint32_t begin) const {
+  const char* const top = start_;
+  const char* place = start_ + (begin - file_.base);
+  const auto lineStart = [&](const char* inside) {
+    while (inside != top && inside[-1] != '\n')
+      --inside;
+    return inside;
+  };
+  const char* line = lineStart(place);
+  Span documentation;
+  while (line != top) {
+    const char* above = lineStart(line - 1);
+    const StringRef content = StringRef(above, size_t(line - 1 - above)).trim(" \t\r");
+    if (!content.starts_with("//") || (above == top && content.starts_with("#!")))
+      break;
+    const uint32_t from = file_.base + uint32_t(content.begin() - top);
+    if (!documentation.valid())
+      documentation.end = file_.base + uint32_t(content.end() - top);
+    documentation.begin = from;
+    line = above;
+  }
+  return documentation;
+}
+
+} // namespace gos::parse

@@ -1,0 +1,708 @@
+// Operands: literals, names, struct literals, and the bracketed forms (language.md sections 3.4, 7).
+
+#include "compiler/parse/parser.h"
+
+#include "compiler/lex/numbers.h"
+#include "compiler/lex/strings.h"
+
+namespace gos::parse {
+
+Expr* Parser::parsePrimary() {
+  switch (kind()) {
+  case TokenKind::Identifier:
+    return parseIdentifier();
+  case TokenKind::SelfValue:
+  case TokenKind::SelfType:
+  case TokenKind::Super:
+  case TokenKind::Crate:
+    return parsePathOrStruct();
+  case TokenKind::Int:
+  case TokenKind::Float:
+  case TokenKind::Char:
+  case TokenKind::Byte:
+  case TokenKind::String:
+  case TokenKind::RawString:
+  case TokenKind::TripleString:
+  case TokenKind::FString:
+  case TokenKind::TripleFString:
+  case TokenKind::ByteString:
+  case TokenKind::RawByteString:
+  case TokenKind::True:
+  case TokenKind::False:
+    return parseLiteral();
+  case TokenKind::LeftParen:
+    return parseParen();
+  case TokenKind::LeftBracket:
+    return parseArray(false, at_->begin);
+  case TokenKind::LeftBrace:
+    return parseBrace();
+  case TokenKind::Hash: {
+    const uint32_t begin = at_->begin;
+    if (peek() == TokenKind::LeftBracket) {
+      advance();
+      return parseArray(true, begin);
+    }
+    if (peek() == TokenKind::LeftBrace) {
+      advance();
+      return parseSet(begin);
+    }
+    break;
+  }
+  case TokenKind::If:
+    return parseIf();
+  case TokenKind::Match:
+    return parseMatch();
+  case TokenKind::While:
+  case TokenKind::Loop:
+  case TokenKind::For:
+    return parseLoopForm({}, at_->begin);
+  case TokenKind::Label:
+    return parseLabelled();
+  case TokenKind::Pipe:
+  case TokenKind::PipePipe:
+    return parseClosure();
+  case TokenKind::Return:
+    return parseReturn();
+  case TokenKind::Break:
+    return parseBreak();
+  case TokenKind::Continue:
+    return parseContinue();
+  case TokenKind::Unsafe:
+    return parseUnsafe();
+  case TokenKind::Less:
+    if (peek() == TokenKind::LeftBracket && at_[1].touchesPrevious)
+      return parseRemovedCollection();
+    return parseQualifiedPath();
+  case TokenKind::Caret:
+    if (peek() == TokenKind::LeftBracket && at_[1].touchesPrevious)
+      return parseRemovedCollection();
+    break;
+  case TokenKind::Error: {
+    // Reported by the lexer; it stands for an operand.
+    Expr* error = errorExpr();
+    advance();
+    return error;
+  }
+  case TokenKind::Async:
+    fail(at_->span(), diag::DeclinedFeature, "async", "every function may block");
+    return errorExpr();
+  case TokenKind::Await:
+    fail(at_->span(), diag::DeclinedFeature, "await", "a call waits by itself");
+    return errorExpr();
+  case TokenKind::Yield:
+    fail(at_->span(), diag::DeclinedFeature, "yield", "implement `Iterator`");
+    return errorExpr();
+  default:
+    break;
+  }
+  failExpected("an expression");
+  return errorExpr();
+}
+
+Expr* Parser::makeName(ast::Ident ident) {
+  auto* path = context_.make<ast::PathExpr>(ident.span);
+  path->path.span = ident.span;
+  ast::PathSegment segment;
+  segment.ident = ident;
+  path->path.segments = context_.list(ArrayRef(segment));
+  return path;
+}
+
+Expr* Parser::makeName(const Token& token) { return makeName(ident(token)); }
+
+bool Parser::isKnownCall(ast::Name name, ast::KnownCall& which) {
+  if (knownCalls_.empty()) {
+#define GOS_KNOWN_CALL(name, spelling) knownCalls_.push_back(context_.names.intern(spelling));
+#include "compiler/ast/known_calls.def"
+  }
+  for (size_t i = 0; i < knownCalls_.size(); ++i)
+    if (knownCalls_[i] == name) {
+      which = ast::KnownCall(i);
+      return true;
+    }
+  return false;
+}
+
+/// A name, and what only looks like one: contextual words, calls with `!`, known calls.
+Expr* Parser::parseIdentifier() {
+  const Token& token = *at_;
+  const Token& next = at_[1];
+  if (token.word != Word::None) {
+    switch (token.word) {
+    case Word::Comptime:
+      if (next.kind == TokenKind::LeftBrace && !mode_.isHead)
+        return parseComptime();
+      break;
+    case Word::Select:
+      if (next.kind == TokenKind::LeftBrace && !mode_.isHead)
+        return parseUnbuiltBlock("select");
+      break;
+    case Word::Cohort:
+      if (mode_.isHead)
+        break;
+      if (next.kind == TokenKind::LeftBrace)
+        return parseUnbuiltBlock("cohort");
+      if (next.kind == TokenKind::LeftParen && !next.newlineBefore)
+        if (const Token* close = matching(&next);
+            close && close[1].kind == TokenKind::LeftBrace && !close[1].newlineBefore)
+          return parseUnbuiltBlock("cohort");
+      break;
+    case Word::Move:
+      if (next.kind == TokenKind::Pipe || next.kind == TokenKind::PipePipe) {
+        complain(token.span(), diag::DeclinedFeature, "move", "closures capture by type");
+        advance();
+        return parseClosure();
+      }
+      break;
+    case Word::MacroRules:
+      if (next.kind == TokenKind::Bang) {
+        fail(token.span(), diag::DeclinedFeature, "macro_rules",
+             "write a `comptime fn` and `codegen!`");
+        return errorExpr();
+      }
+      break;
+    case Word::Underscore:
+      if (next.kind == TokenKind::LeftBracket && next.touchesPrevious)
+        return parseRemovedCollection();
+      failExpected("an expression");
+      return errorExpr();
+    default:
+      break;
+    }
+  }
+  const bool bangFollows = next.kind == TokenKind::Bang && !next.newlineBefore;
+  if (bangFollows || (next.kind == TokenKind::LeftParen && !next.newlineBefore)) {
+    ast::KnownCall which;
+    const bool isKnown = isKnownCall(name(token), which);
+    const bool isOpen = !bangFollows || at_[2].kind == TokenKind::LeftParen;
+    if (isKnown && isOpen)
+      return parseKnownCall(token, which);
+    if (isKnown && bangFollows && mode_.isPipeStep) {
+      Expr* step = makeName(token); // `x |> println!`
+      advance();
+      advance();
+      return step;
+    }
+    if (bangFollows && next.touchesPrevious && isOpener(at_[2].kind))
+      return parseForeignMacro();
+  }
+  return parsePathOrStruct();
+}
+
+/// `name!(..)` where the name is none of the known calls.
+Expr* Parser::parseForeignMacro() {
+  const Token nameToken = *at_;
+  const std::string word = text(nameToken).str();
+  const Span span{nameToken.begin, at_[1].end};
+  if (nameToken.word == Word::Regex || nameToken.word == Word::Sql) {
+    complain(span, diag::BangAfterCheckedCall, word,
+             nameToken.word == Word::Regex ? "regex::compile(..)" : "sql::statement(..)");
+  } else {
+    Diagnostic& report = complain(at_[1].span(), diag::UnexpectedToken, "an ordinary call",
+                                  "`!` after `" + word + "`");
+    if (word == "vec")
+      report.help("write `#[..]`");
+    else if (word == "assert" || word == "assert_eq")
+      report.help("`" + word + "` is a function; call it without `!`");
+  }
+  advance();
+  advance();
+  skipGroup();
+  return errorExpr(from(nameToken.begin));
+}
+
+/// `<[..]>`, `^[..]`, `_[..]`.
+Expr* Parser::parseRemovedCollection() {
+  const Token opener = *at_;
+  const std::string spelling = (text(opener) + "[").str();
+  const Span span{opener.begin, at_[1].end};
+  const StringRef instead = opener.kind == TokenKind::Less    ? "#["
+                            : opener.kind == TokenKind::Caret ? "#{"
+                                                              : "#[";
+  complain(span, diag::RemovedCollectionLiteral, spelling, instead);
+  advance();
+  skipGroup();
+  if (opener.kind == TokenKind::Less && at(TokenKind::Greater))
+    advance();
+  return errorExpr(from(opener.begin));
+}
+
+// PathSeg = ( Ident | "self" | "Self" | "super" | "crate" ) [ "::" "<" GArg { SEP GArg } ">" ]
+void Parser::parsePathSegments(ast::Path& path, SmallVectorImpl<ast::PathSegment>& segments) {
+  const uint32_t begin = path.qualifier ? path.qualifier->span.begin - 1 : at_->begin;
+  for (;;) {
+    const bool isName =
+        (at(TokenKind::Identifier) && !atWord(Word::Underscore)) || at(TokenKind::SelfValue) ||
+        at(TokenKind::SelfType) || at(TokenKind::Super) || at(TokenKind::Crate);
+    if (!isName) {
+      failExpected("a name");
+      break;
+    }
+    ast::PathSegment segment;
+    segment.ident = ident(*at_);
+    advance();
+    const bool turbofish = at(TokenKind::ColonColon) && peek() == TokenKind::Less;
+    if (turbofish || (at(TokenKind::Less) && !at_->newlineBefore && bareGenericsFollow())) {
+      if (turbofish)
+        advance();
+      segment.hasArgs = true;
+      SmallVector<ast::GenericArg, 2> args;
+      parseGenericArgs(args);
+      segment.args = list(args);
+    }
+    segments.push_back(segment);
+    if (panic_ || !at(TokenKind::ColonColon) || at_->newlineBefore)
+      break;
+    advance();
+  }
+  path.segments = list(segments);
+  path.span = from(begin);
+}
+
+/// On `<` behind a name: is it the list of `f<T>(x)`, `T<A>::f` or `S<A> { }`? Looks at most a
+/// fixed number of tokens ahead, so that a long line of comparisons costs nothing.
+bool Parser::bareGenericsFollow() const {
+  constexpr int kReach = 128;
+  int depth = 0;
+  const Token* limit = last_ - at_ > kReach ? at_ + kReach : last_;
+  TokenKind previous = TokenKind::Less;
+  for (const Token* token = at_; token < limit; previous = token->kind, ++token) {
+    const bool beginsArg = previous == TokenKind::Less || previous == TokenKind::Comma ||
+                           previous == TokenKind::Equal || token->newlineBefore;
+    int closes = 0;
+    switch (token->kind) {
+    case TokenKind::Less:
+      ++depth;
+      continue;
+    case TokenKind::Greater:
+      closes = 1;
+      break;
+    case TokenKind::ShiftRight:
+      closes = 2;
+      break;
+    case TokenKind::LeftParen:
+    case TokenKind::LeftBracket:
+    case TokenKind::RightParen:
+    case TokenKind::RightBracket:
+    case TokenKind::Identifier:
+    case TokenKind::SelfType:
+    case TokenKind::SelfValue:
+    case TokenKind::Super:
+    case TokenKind::Crate:
+    case TokenKind::ColonColon:
+    case TokenKind::Comma:
+    case TokenKind::Amp:
+    case TokenKind::Mut:
+    case TokenKind::Arrow:
+    case TokenKind::Bang:
+    case TokenKind::Equal:
+    case TokenKind::Semicolon:
+    case TokenKind::Label:
+      continue;
+    case TokenKind::Int:
+    case TokenKind::True:
+    case TokenKind::False:
+    case TokenKind::Char:
+    case TokenKind::String:
+      if (beginsArg || previous == TokenKind::Minus || previous == TokenKind::Semicolon)
+        continue;
+      return false;
+    case TokenKind::Minus:
+      if (beginsArg)
+        continue;
+      return false;
+    default:
+      return false;
+    }
+    depth -= closes;
+    if (depth < 0)
+      return false;
+    if (depth == 0) {
+      const Token& next = token[1];
+      if (next.newlineBefore)
+        return false;
+      return next.kind == TokenKind::LeftParen || next.kind == TokenKind::ColonColon ||
+             (next.kind == TokenKind::LeftBrace && !mode_.isHead);
+    }
+  }
+  return false;
+}
+
+// StructLit = PathExpr "{" [ FieldInit { SEP FieldInit } [ "," ] ] "}"
+Expr* Parser::parsePathOrStruct() {
+  // Most names are one word.
+  const TokenKind next = peek();
+  if (next != TokenKind::ColonColon && next != TokenKind::Less && next != TokenKind::LeftBrace) {
+    Expr* expr = makeName(*at_);
+    advance();
+    return expr;
+  }
+  ast::Path path;
+  SmallVector<ast::PathSegment, 4> segments;
+  parsePathSegments(path, segments);
+  if (!panic_ && at(TokenKind::LeftBrace) && structLiteralFollows(path))
+    return parseStructLiteral(path);
+  auto* expr = context_.make<ast::PathExpr>(path.span);
+  expr->path = path;
+  return expr;
+}
+
+Expr* Parser::parseQualifiedPath() {
+  const Token opener = *at_;
+  Nest nest(*this);
+  if (!nest.ok)
+    return errorExpr();
+  advance();
+  ast::Path path;
+  path.qualifier = parseType();
+  if (!panic_ && at(TokenKind::As))
+    fail(at_->span(), diag::DeclinedFeature, "<T as Trait>::", "write `T::`");
+  if (!panic_ && closeAngle(opener) && expect(TokenKind::ColonColon, "`::`")) {
+    SmallVector<ast::PathSegment, 4> segments;
+    parsePathSegments(path, segments);
+  }
+  path.span = from(opener.begin);
+  auto* expr = context_.make<ast::PathExpr>(path.span);
+  expr->path = path;
+  return expr;
+}
+
+/// On `{` behind a path: is it a struct literal? In a head it is one only when the text can be
+/// nothing else, and then it is GP0006.
+bool Parser::structLiteralFollows(const ast::Path& path) {
+  if (at_->newlineBefore)
+    return false;
+  if (!mode_.isHead)
+    return true;
+  const Token* close = nullptr;
+  bool isLiteral = at_[1].kind == TokenKind::Identifier && at_[2].kind == TokenKind::Colon;
+  if (!isLiteral && (at_[1].kind == TokenKind::RightBrace ||
+                     (at_[1].kind == TokenKind::Identifier &&
+                      (at_[2].kind == TokenKind::Comma || at_[2].kind == TokenKind::RightBrace)))) {
+    close = matching(at_);
+    isLiteral = close && close[1].kind == TokenKind::LeftBrace && !close[1].newlineBefore;
+  }
+  if (isLiteral)
+    complain(path.span.to(at_->span()), diag::StructLiteralInHead, text(path.span),
+             "`if`, `while`, `for` or `match`");
+  return isLiteral;
+}
+
+Expr* Parser::parseStructLiteral(const ast::Path& path) {
+  const Token opener = *at_;
+  auto* literal = context_.make<ast::StructLiteralExpr>(path.span);
+  literal->path = path;
+  Nest nest(*this);
+  if (!nest.ok)
+    return literal;
+  advance();
+  ModeScope scope(*this, Mode{});
+  SmallVector<ast::FieldInit, 8> fields;
+  parseList(TokenKind::RightBrace, opener, [&] {
+    if (at(TokenKind::DotDot)) {
+      const Span dots = at_->span();
+      advance();
+      Expr* base = parseExpr();
+      if (literal->base)
+        complain(dots, diag::SecondBase);
+      else
+        literal->base = base;
+      return;
+    }
+    ast::FieldInit field;
+    const Token token = *at_;
+    field.name = expectIdent("a field name");
+    if (panic_)
+      return;
+    if (accept(TokenKind::Colon)) {
+      field.value = parseExpr();
+    } else if (at(TokenKind::Equal)) {
+      fail(at_->span(), diag::UnexpectedToken, "`:`", "`=`")
+          .suggest(at_->span(), ":", "a field is given its value with `:`");
+      return;
+    } else {
+      field.value = makeName(token);
+      field.shorthand = true;
+    }
+    fields.push_back(field);
+  });
+  literal->fields = list(fields);
+  literal->span = from(path.span);
+  return literal;
+}
+
+// Paren = "(" ")" | "(" Expr ")" | "(" Expr SEP [ Expr { SEP Expr } ] ")"
+Expr* Parser::parseParen() {
+  const Token opener = *at_;
+  Nest nest(*this);
+  if (!nest.ok)
+    return errorExpr();
+  advance();
+  Mode mode;
+  mode.freeBreaks = true;
+  ModeScope scope(*this, mode);
+  SmallVector<Expr*, 4> elements;
+  bool isTuple = at(TokenKind::RightParen);
+  if (!isTuple) {
+    elements.push_back(parseExpr());
+    if (!panic_ && accept(TokenKind::RightParen)) {
+      Expr* inner = elements.front();
+      inner->parenthesised = true;
+      inner->span = from(opener.begin);
+      return inner;
+    }
+    if (!panic_) {
+      if (at(TokenKind::Comma))
+        advance();
+      else if (atEnd() || isCloser(kind()))
+        failUnclosed(opener);
+      else if (!at_->newlineBefore)
+        failSeparator(TokenKind::RightParen);
+    }
+    if (panic_ && !recoverList(TokenKind::RightParen, opener, at_))
+      return errorExpr(from(opener.begin));
+  }
+  parseList(TokenKind::RightParen, opener, [&] { elements.push_back(parseExpr()); });
+  auto* tuple = context_.make<ast::TupleExpr>(from(opener.begin));
+  tuple->elements = list(elements);
+  return tuple;
+}
+
+// ArrayLit = "[" [ Expr ( ";" Expr | { SEP Expr } [ "," ] ) ] "]"
+Expr* Parser::parseArray(bool isVec, uint32_t begin) {
+  const Token opener = *at_;
+  Nest nest(*this);
+  if (!nest.ok)
+    return errorExpr();
+  advance();
+  ModeScope scope(*this, Mode{});
+  SmallVector<Expr*, 8> elements;
+  Expr* count = nullptr;
+  parseList(TokenKind::RightBracket, opener, [&] {
+    elements.push_back(parseExpr());
+    if (!panic_ && elements.size() == 1 && !count && accept(TokenKind::Semicolon)) {
+      count = parseExpr();
+      if (!panic_ && !at(TokenKind::RightBracket))
+        failExpected("`]`");
+    }
+  });
+  if (count) {
+    auto* repeat = context_.make<ast::RepeatExpr>(from(begin));
+    repeat->value = elements.front();
+    repeat->count = count;
+    repeat->isVec = isVec;
+    return repeat;
+  }
+  auto* array = context_.make<ast::ArrayExpr>(from(begin));
+  array->elements = list(elements);
+  array->isVec = isVec;
+  return array;
+}
+
+Expr* Parser::parseSet(uint32_t begin) {
+  const Token opener = *at_;
+  Nest nest(*this);
+  if (!nest.ok)
+    return errorExpr();
+  advance();
+  ModeScope scope(*this, Mode{});
+  SmallVector<Expr*, 8> elements;
+  parseList(TokenKind::RightBrace, opener, [&] { elements.push_back(parseExpr()); });
+  auto* set = context_.make<ast::SetExpr>(from(begin));
+  set->elements = list(elements);
+  return set;
+}
+
+/// `{` where an operand may stand: a map or a block.
+Expr* Parser::parseBrace() {
+  const bool isBranchBody = branchBody_ == at_;
+  if (peek() == TokenKind::RightBrace ? !isBranchBody : braceIsMap())
+    return parseMap();
+  return parseBlock();
+}
+
+/// Section 3.4: a map when the first entry has a `:` at its own depth. The first entry ends at its
+/// line, and words that only begin a statement settle the matter at once.
+bool Parser::braceIsMap() {
+  const Token* token = at_ + 1;
+  switch (token->kind) {
+  case TokenKind::Let:
+  case TokenKind::Label:
+  case TokenKind::Pipe:
+  case TokenKind::PipePipe:
+  case TokenKind::If:
+  case TokenKind::Match:
+  case TokenKind::While:
+  case TokenKind::For:
+  case TokenKind::Loop:
+  case TokenKind::Return:
+  case TokenKind::Break:
+  case TokenKind::Continue:
+  case TokenKind::Const:
+  case TokenKind::Static:
+  case TokenKind::Fn:
+  case TokenKind::Struct:
+  case TokenKind::Enum:
+  case TokenKind::Trait:
+  case TokenKind::Impl:
+  case TokenKind::Type:
+  case TokenKind::Use:
+  case TokenKind::Mod:
+  case TokenKind::Pub:
+  case TokenKind::Unsafe:
+    return false;
+  default:
+    break;
+  }
+  for (bool isFirst = true; token != last_; ++token, isFirst = false) {
+    if (!isFirst && token->newlineBefore)
+      return false;
+    switch (token->kind) {
+    case TokenKind::Colon:
+      return !isFirst;
+    case TokenKind::Comma:
+    case TokenKind::Semicolon:
+    case TokenKind::RightBrace:
+    case TokenKind::RightParen:
+    case TokenKind::RightBracket:
+    case TokenKind::Equal:
+    case TokenKind::FatArrow:
+    case TokenKind::PipeGreater:
+      return false;
+    case TokenKind::LeftBrace:
+    case TokenKind::LeftParen:
+    case TokenKind::LeftBracket: {
+      const Token* close = matching(token);
+      if (!close)
+        return false;
+      token = close;
+      break;
+    }
+    default:
+      break;
+    }
+  }
+  return false;
+}
+
+// MapLit = "{" [ Expr ":" Expr { SEP Expr ":" Expr } [ "," ] ] "}"
+Expr* Parser::parseMap() {
+  const Token opener = *at_;
+  Nest nest(*this);
+  if (!nest.ok)
+    return errorExpr();
+  advance();
+  ModeScope scope(*this, Mode{});
+  SmallVector<std::pair<Expr*, Expr*>, 8> entries;
+  parseList(TokenKind::RightBrace, opener, [&] {
+    Expr* key = parseExpr();
+    if (panic_ || !expect(TokenKind::Colon, "`:` after the key"))
+      return;
+    entries.push_back({key, parseExpr()});
+  });
+  auto* map = context_.make<ast::MapExpr>(from(opener.begin));
+  map->entries = list(entries);
+  return map;
+}
+
+// ---- literals ----------------------------------------------------------------------------------------
+
+Expr* Parser::parseLiteral() {
+  const Token token = *at_;
+  const Span span = token.span();
+  advance();
+  switch (token.kind) {
+  case TokenKind::Int:
+  case TokenKind::Float:
+    return parseNumber(token);
+  case TokenKind::Char: {
+    auto* literal = context_.make<ast::CharExpr>(span);
+    literal->value = lex::characterValue(file_, token, engine_);
+    return literal;
+  }
+  case TokenKind::Byte: {
+    auto* literal = context_.make<ast::ByteExpr>(span);
+    literal->value = uint8_t(lex::characterValue(file_, token, engine_));
+    return literal;
+  }
+  case TokenKind::True:
+  case TokenKind::False: {
+    auto* literal = context_.make<ast::BoolExpr>(span);
+    literal->value = token.kind == TokenKind::True;
+    return literal;
+  }
+  case TokenKind::FString:
+  case TokenKind::TripleFString:
+    return parseFString(token);
+  default:
+    return parseString(token);
+  }
+}
+
+Expr* Parser::parseString(const Token& token) {
+  const lex::StringBody body = lex::bodyOf(file_, token, engine_);
+  StringRef value;
+  if (lex::isPlain(body)) {
+    value = body.text();
+  } else {
+    llvm::SmallString<128> decoded;
+    lex::appendText(body, body.begin, body.end, lex::Braces::Data, decoded, engine_);
+    value = context_.string(decoded);
+  }
+  if (body.isBytes) {
+    auto* literal = context_.make<ast::ByteStringExpr>(token.span());
+    literal->value = value;
+    return literal;
+  }
+  auto* literal = context_.make<ast::StringExpr>(token.span());
+  literal->value = value;
+  return literal;
+}
+
+Expr* Parser::parseNumber(const Token& token) {
+  const StringRef spelling = text(token);
+  const lex::NumberValue number = lex::decodeNumber(spelling);
+  ast::NumberSuffix suffix = ast::NumberSuffix::None;
+  if (!number.suffix.empty()) {
+    static constexpr struct {
+      StringRef text;
+      ast::NumberSuffix suffix;
+    } kSuffixes[] = {
+        {"i8", ast::NumberSuffix::I8},     {"i16", ast::NumberSuffix::I16},
+        {"i32", ast::NumberSuffix::I32},   {"i64", ast::NumberSuffix::I64},
+        {"isize", ast::NumberSuffix::Isize}, {"u8", ast::NumberSuffix::U8},
+        {"u16", ast::NumberSuffix::U16},   {"u32", ast::NumberSuffix::U32},
+        {"u64", ast::NumberSuffix::U64},   {"usize", ast::NumberSuffix::Usize},
+        {"f32", ast::NumberSuffix::F32},   {"f64", ast::NumberSuffix::F64},
+    };
+    StringRef written = number.suffix;
+    written = written.drop_while([](char c) { return c == '_'; });
+    for (const auto& entry : kSuffixes)
+      if (entry.text == written)
+        suffix = entry.suffix;
+    const Span span{token.end - uint32_t(written.size()), token.end};
+    if (written == "i128" || written == "u128") {
+      complain(span, diag::WideInteger, written);
+    } else if (suffix == ast::NumberSuffix::None) {
+      complain(span, diag::MalformedToken, ("unknown suffix `" + written + "`").str());
+    } else if (number.isFloat && suffix != ast::NumberSuffix::F32 &&
+               suffix != ast::NumberSuffix::F64) {
+      complain(span, diag::MalformedToken,
+               ("suffix `" + written + "` on a number with a fraction").str());
+      suffix = ast::NumberSuffix::None;
+    }
+  }
+  if (number.isFloat) {
+    auto* literal = context_.make<ast::FloatExpr>(token.span());
+    literal->value = number.floating;
+    literal->suffix = suffix;
+    return literal;
+  }
+  auto* literal = context_.make<ast::IntExpr>(token.span());
+  literal->value = number.integer;
+  literal->suffix = suffix;
+  literal->tooLarge = number.tooLarge;
+  return literal;
+}
+
+} // namespace gos::parse

@@ -1,0 +1,350 @@
+// Blocks and statements (language.md sections 3.1 and 10).
+
+#include "compiler/parse/parser.h"
+
+#include "llvm/ADT/ScopeExit.h"
+
+namespace gos::parse {
+
+namespace {
+
+/// The operator of `=` and `op=`; false for any other token.
+bool assignmentOperator(TokenKind kind, bool& isCompound, ast::BinaryOp& op) {
+  isCompound = true;
+  switch (kind) {
+  case TokenKind::Equal:
+    isCompound = false;
+    return true;
+  case TokenKind::PlusEqual:
+    op = ast::BinaryOp::Add;
+    return true;
+  case TokenKind::MinusEqual:
+    op = ast::BinaryOp::Sub;
+    return true;
+  case TokenKind::StarEqual:
+    op = ast::BinaryOp::Mul;
+    return true;
+  case TokenKind::SlashEqual:
+    op = ast::BinaryOp::Div;
+    return true;
+  case TokenKind::PercentEqual:
+    op = ast::BinaryOp::Rem;
+    return true;
+  case TokenKind::AmpEqual:
+    op = ast::BinaryOp::BitAnd;
+    return true;
+  case TokenKind::PipeEqual:
+    op = ast::BinaryOp::BitOr;
+    return true;
+  case TokenKind::CaretEqual:
+    op = ast::BinaryOp::BitXor;
+    return true;
+  case TokenKind::ShiftLeftEqual:
+    op = ast::BinaryOp::Shl;
+    return true;
+  case TokenKind::ShiftRightEqual:
+    op = ast::BinaryOp::Shr;
+    return true;
+  case TokenKind::PlusPercentEqual:
+    op = ast::BinaryOp::WrapAdd;
+    return true;
+  case TokenKind::MinusPercentEqual:
+    op = ast::BinaryOp::WrapSub;
+    return true;
+  case TokenKind::StarPercentEqual:
+    op = ast::BinaryOp::WrapMul;
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+// Block = "{" { Stmt } [ Expr ] "}"
+ast::BlockExpr* Parser::parseBlock() {
+  const Token opener = *at_;
+  auto* block = context_.make<ast::BlockExpr>(opener.span());
+  block->closeBrace = opener.span();
+  Nest nest(*this);
+  if (!nest.ok || !expect(TokenKind::LeftBrace, "`{`"))
+    return block;
+  Height height(*this);
+  ModeScope scope(*this, Mode{});
+  SmallVector<Stmt*, 8> statements;
+  parseStatements(statements, block->hasItems, &block->tail);
+  if (at(TokenKind::RightBrace)) {
+    block->closeBrace = at_->span();
+    advance();
+  } else {
+    failUnclosed(opener);
+  }
+  block->statements = list(statements);
+  block->span = from(opener.begin);
+  return block;
+}
+
+void Parser::parseStatements(SmallVectorImpl<Stmt*>& statements, bool& hasItems, Expr** tail) {
+  while (!atEnd() && !at(TokenKind::RightBrace)) {
+    if (at(TokenKind::RightParen) || at(TokenKind::RightBracket)) {
+      // Most likely the closer of a bracket that was given up: it ends nothing here.
+      const Token* start = at_;
+      fail(at_->span(), diag::UnexpectedToken, "a statement", found(*at_));
+      advance();
+      recoverStatement(start);
+      continue;
+    }
+    const Token* start = at_;
+    bool endsWithBlock = false;
+    Stmt* statement = parseStatement(endsWithBlock);
+    hasItems |= statement->kind == ast::StmtKind::Item;
+    statements.push_back(statement);
+    endStatement(start, endsWithBlock);
+  }
+  // The value of the block: its last expression when nothing follows it.
+  if (statements.empty())
+    return;
+  auto* last = llvm::dyn_cast<ast::ExprStmt>(statements.back());
+  if (!last || llvm::isa<ast::AssignExpr>(last->expr))
+    return;
+  *tail = last->expr;
+  statements.pop_back();
+}
+
+/// Checks what stands between this statement and the next one (section 3.1).
+void Parser::endStatement(const Token* start, bool endsWithBlock) {
+  if (panic_) {
+    recoverStatement(start);
+  } else if (at(TokenKind::Semicolon)) {
+    const Token& next = at_[1];
+    if (next.newlineBefore || next.kind == TokenKind::RightBrace ||
+        next.kind == TokenKind::EndOfFile)
+      complain(at_->span(), diag::UnexpectedToken, "the end of the line", "`;`")
+          .help("`;` only separates statements that stand on one line")
+          .suggest(at_->span(), "", "remove it");
+    advance();
+    while (at(TokenKind::Semicolon)) {
+      complain(at_->span(), diag::UnexpectedToken, "a statement", "`;`")
+          .suggest(at_->span(), "", "remove it");
+      advance();
+    }
+  } else if (!endsWithBlock && !at_->newlineBefore && !atEnd() && !at(TokenKind::RightBrace)) {
+    failExpected("a new line or `;` between two statements");
+    recoverStatement(start);
+  }
+  if (at_ == start) // whatever happened, a loop over statements goes on
+    advance();
+}
+
+// Stmt = Let | Item | Defer | Arena | MultiAssign | Expr
+Stmt* Parser::parseStatement(bool& endsWithBlock) {
+  const uint32_t begin = at_->begin;
+  if (at(TokenKind::Let))
+    return parseLet();
+  if (atItem() || (at(TokenKind::Hash) && atAttribute())) {
+    auto* statement = context_.make<ast::ItemStmt>(at_->span());
+    const Token* start = at_;
+    statement->item = parseItem();
+    if (!statement->item)
+      statement->item = context_.make<ast::ErrorItem>(start->span());
+    statement->span = from(begin);
+    endsWithBlock = at_ != start && at_[-1].kind == TokenKind::RightBrace;
+    return statement;
+  }
+  if (at(TokenKind::Identifier)) {
+    const Token& next = at_[1];
+    const bool nextIsClose = !next.newlineBefore;
+    switch (at_->word) {
+    case Word::Defer:
+      if (nextIsClose && (next.kind == TokenKind::Identifier || lex::isKeyword(next.kind) ||
+                          next.kind == TokenKind::LeftBrace) &&
+          next.kind != TokenKind::As) {
+        advance();
+        auto* statement = context_.make<ast::DeferStmt>(at_->span());
+        branchBody_ = at_;
+        statement->expr = parseStatementExpr(endsWithBlock, true);
+        statement->span = from(begin);
+        return statement;
+      }
+      break;
+    case Word::Arena:
+      if (nextIsClose && next.kind == TokenKind::LeftBrace) {
+        auto* statement = context_.make<ast::ExprStmt>(at_->span());
+        statement->expr = parseUnbuiltBlock("arena");
+        statement->span = from(begin);
+        endsWithBlock = true;
+        return statement;
+      }
+      break;
+    case Word::Go:
+      if (nextIsClose && (next.kind == TokenKind::Identifier || next.kind == TokenKind::Pipe ||
+                          next.kind == TokenKind::PipePipe || next.kind == TokenKind::LeftBrace))
+        fail(at_->span(), diag::GoStatement);
+      break;
+    case Word::Import:
+      if (nextIsClose &&
+          (next.kind == TokenKind::Identifier || next.kind == TokenKind::String))
+        fail(at_->span(), diag::DeclinedFeature, "import", "write `use`");
+      break;
+    default:
+      break;
+    }
+  }
+  auto* statement = context_.make<ast::ExprStmt>(at_->span());
+  branchBody_ = at_;
+  statement->expr = parseStatementExpr(endsWithBlock, true);
+  statement->span = from(begin);
+  return statement;
+}
+
+// Let = "let" Pattern { "," Pattern } [ ":" Type ] [ "=" Expr { "," Expr } ] [ "else" Block ]
+Stmt* Parser::parseLet() {
+  const uint32_t begin = at_->begin;
+  auto* let = context_.make<ast::LetStmt>(at_->span());
+  auto finish = llvm::make_scope_exit([&] { let->span = from(begin); });
+  advance();
+  const uint32_t targetsBegin = at_->begin;
+  const bool isParenthesised = at(TokenKind::LeftParen);
+  let->pattern = parsePattern();
+  if (at(TokenKind::Comma) && !panic_) {
+    SmallVector<Pattern*, 4> targets{let->pattern};
+    while (!panic_ && accept(TokenKind::Comma))
+      targets.push_back(parsePattern());
+    auto* tuple = context_.make<ast::TuplePattern>(from(targetsBegin));
+    tuple->elements = list(targets);
+    let->pattern = tuple;
+    let->targetList = true;
+  } else if (auto* tuple = llvm::dyn_cast<ast::TuplePattern>(let->pattern);
+             tuple && isParenthesised && tuple->elements.size() > 1) {
+    const Span span = tuple->span;
+    complain(span, diag::ParenthesisedTargets)
+        .suggest({span.begin, span.begin + 1}, "", "remove the parenthesis")
+        .suggest({span.end - 1, span.end}, "", "remove the parenthesis");
+  }
+  if (panic_)
+    return let;
+  if (accept(TokenKind::Colon))
+    let->type = parseType();
+  if (!panic_ && accept(TokenKind::Equal)) {
+    const uint32_t valueBegin = at_->begin;
+    let->value = parseExpr();
+    if (!panic_ && at(TokenKind::Comma)) {
+      SmallVector<Expr*, 4> values{let->value};
+      while (!panic_ && accept(TokenKind::Comma))
+        values.push_back(parseExpr());
+      auto* tuple = context_.make<ast::TupleExpr>(from(valueBegin));
+      tuple->elements = list(values);
+      let->value = tuple;
+    }
+    if (!panic_ && accept(TokenKind::Else))
+      let->elseBlock = parseBlock();
+  }
+  return let;
+}
+
+bool Parser::atBlockLike() const {
+  switch (kind()) {
+  case TokenKind::If:
+  case TokenKind::Match:
+  case TokenKind::While:
+  case TokenKind::Loop:
+  case TokenKind::For:
+  case TokenKind::LeftBrace:
+    return true;
+  case TokenKind::Label:
+    return peek() == TokenKind::Colon;
+  case TokenKind::Unsafe:
+    return peek() == TokenKind::LeftBrace;
+  case TokenKind::Identifier:
+    return (atWord(Word::Comptime) || atWord(Word::Select) || atWord(Word::Cohort)) &&
+           peek() == TokenKind::LeftBrace;
+  default:
+    return false;
+  }
+}
+
+/// An expression where a statement may begin: a construct that ends in `}` ends the statement,
+/// unless what follows can only continue it.
+Expr* Parser::parseStatementExpr(bool& endsWithBlock, bool allowTargets) {
+  Height height(*this);
+  endsWithBlock = false;
+  if (at(TokenKind::Identifier) && atWord(Word::Underscore) &&
+      (peek() == TokenKind::Equal || (allowTargets && peek() == TokenKind::Comma))) {
+    Expr* discard = makeName(*at_);
+    advance();
+    return parseAssignment(discard, allowTargets);
+  }
+  Expr* value = nullptr;
+  if (atBlockLike()) {
+    value = parsePrimary();
+    const bool isMap = llvm::isa<ast::MapExpr>(value);
+    switch (kind()) {
+    case TokenKind::Dot:
+    case TokenKind::Question:
+    case TokenKind::As:
+    case TokenKind::Plus:
+    case TokenKind::Slash:
+    case TokenKind::Percent:
+    case TokenKind::PlusPercent:
+    case TokenKind::StarPercent:
+    case TokenKind::MinusPercent:
+    case TokenKind::Caret:
+    case TokenKind::EqualEqual:
+    case TokenKind::BangEqual:
+    case TokenKind::LessEqual:
+    case TokenKind::GreaterEqual:
+    case TokenKind::Greater:
+    case TokenKind::AmpAmp:
+    case TokenKind::PipeGreater:
+      break;
+    default:
+      endsWithBlock = !isMap;
+    }
+    if (endsWithBlock)
+      return value;
+    value = castFrom(postfixFrom(value));
+    value = pipeFrom(rangeFrom(binaryFrom(value, 1, tallest_ + 1)));
+  } else {
+    value = parsePipe();
+  }
+  return panic_ ? value : parseAssignment(value, allowTargets);
+}
+
+/// `first` alone, or the assignment that it is the first target of.
+Expr* Parser::parseAssignment(Expr* first, bool allowTargets) {
+  bool isCompound = false;
+  ast::BinaryOp op = ast::BinaryOp::Add;
+  const bool hasMore = allowTargets && at(TokenKind::Comma);
+  if (!hasMore && !assignmentOperator(kind(), isCompound, op))
+    return first;
+  SmallVector<Expr*, 4> targets{first};
+  while (allowTargets && !panic_ && accept(TokenKind::Comma))
+    targets.push_back(parseAssignTarget());
+  if (panic_)
+    return first;
+  if (!assignmentOperator(kind(), isCompound, op)) {
+    failExpected("`=` after a list of targets");
+    return first;
+  }
+  advance();
+  SmallVector<Expr*, 4> values{parseExpr()};
+  while (allowTargets && !panic_ && accept(TokenKind::Comma))
+    values.push_back(parseExpr());
+  auto* assign = context_.make<ast::AssignExpr>(from(first->span));
+  assign->compound = isCompound;
+  assign->op = op;
+  assign->targets = list(targets);
+  assign->values = list(values);
+  return assign;
+}
+
+Expr* Parser::parseAssignTarget() {
+  if (at(TokenKind::Identifier) && atWord(Word::Underscore)) {
+    Expr* discard = makeName(*at_);
+    advance();
+    return discard;
+  }
+  return parsePipe();
+}
+
+} // namespace gos::parse
