@@ -14,6 +14,8 @@
 namespace gos::check {
 
 struct ProgramInput {
+  ProgramInput(ast::Context& c, SourceMap& s, const Library* l) : context(c), sources(s), library(l) {}
+
   ast::Context& context;
   SourceMap& sources;
   const Library* library = nullptr; // null: no library at all

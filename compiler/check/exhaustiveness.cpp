@@ -1,345 +1,367 @@
-// Do patterns cover every case? The matrix algorithm of Maranget ("Warnings for pattern matching", 2007): a matrix of
-// rows is taken apart column by column, by the constructors of the column's type, until a case remains that no row
-// covers. Integers, characters, strings, floats and all ranges are opaque (language.md section 12): only a
-// row that matches anything covers them.
+// Do the arms of a match cover every value? Matrix decomposition over constructors, after Maranget: a row per
+// arm, a column per value that is still to be looked at; the answer names a value that no row covers.
 
 #include "compiler/check/checker.h"
 
-#include <functional>
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace gos::check {
+
 namespace {
 
-/// A row of patterns; null matches anything.
-using Row = SmallVector<Pattern*, 4>;
-
-/// Hostile matches can make the matrix explode; past this many steps the answer is "not covered".
-constexpr unsigned kMaxSteps = 200'000;
-/// Arrays and slices are looked into up to this many elements.
-constexpr uint64_t kMaxSliceLength = 64;
-
-/// One way to build a value of a type.
-struct Constructor {
-  uint32_t index = 0;           // variant; 0 and 1 of bool; length of a slice
-  bool more = false;            // a slice of `index` elements or more
-  SmallVector<Type*, 4> fields;
-};
+using Row = SmallVector<Pattern*, 4>; // null: matches anything
 
 class Matrix {
 public:
-  Matrix(std::function<Type*(Type*, unsigned, unsigned)> fieldType, std::function<size_t(Type*, unsigned)> fieldCount)
-      : fieldType_(std::move(fieldType)), fieldCount_(std::move(fieldCount)) {}
+  Matrix(llvm::function_ref<Type*(Type*, uint32_t variant, uint32_t field)> fieldType)
+      : fieldType_(fieldType) {}
 
-  /// Is some value left that no row covers? `witness` then holds one pattern a column.
-  bool missing(const std::vector<Row>& rows, ArrayRef<Type*> types, SmallVectorImpl<std::string>& witness) {
-    if (++steps_ > kMaxSteps) {
-      tooLarge_ = true;
-      witness.assign(types.size(), "_");
-      return true;
-    }
-    if (types.empty())
+  /// Is there a value that no row matches? Then `witness` describes it, a text a column.
+  bool missing(std::vector<Row> rows, SmallVector<Type*, 4> columns,
+               SmallVectorImpl<std::string>& witness, unsigned depth) {
+    // Past the bound everything counts as covered: the program still traps on a value without an arm.
+    work_ += rows.size() + 1;
+    if (work_ > 400'000 || depth > 600)
+      return false;
+    if (columns.empty())
       return rows.empty();
-    std::vector<Row> flat;
+    if (rows.empty()) {
+      for (size_t i = 0; i < columns.size(); ++i)
+        witness.push_back("_");
+      return true;
+    }
+    expand(rows);
+    Type* type = columns[0]->withoutReferences();
+    bool plain = true;
     for (const Row& row : rows)
-      flatten(row, flat);
-    Type* type = types.front()->withoutReferences();
-    SmallVector<Constructor, 4> constructors;
-    const bool enumerable = enumerate(type, flat, constructors);
-    if (!enumerable || !anyConstructor(flat)) {
-      std::vector<Row> rest;
-      for (const Row& row : flat)
-        if (!row.front())
-          rest.emplace_back(row.begin() + 1, row.end());
-      if (!missing(rest, types.drop_front(), witness))
-        return false;
-      witness.insert(witness.begin(), "_");
-      return true;
+      plain &= row[0] == nullptr;
+    if (plain)
+      return inDefault(rows, columns, "_", witness, depth);
+    switch (type->kind) {
+    case Kind::Bool: {
+      for (bool value : {true, false})
+        if (split(rows, columns, {}, value ? "true" : "false", witness, depth,
+                  [&](Pattern* pattern, SmallVectorImpl<Pattern*>&) {
+                    auto* literal = dyn_cast<LiteralPattern>(pattern);
+                    auto* boolean = literal ? dyn_cast<BoolExpr>(literal->value) : nullptr;
+                    return boolean && boolean->value == value;
+                  }))
+          return true;
+      return false;
     }
-    for (const Constructor& constructor : constructors) {
-      std::vector<Row> specialised;
-      for (const Row& row : flat)
-        specialise(row, type, constructor, specialised);
-      SmallVector<Type*, 8> columns(constructor.fields.begin(), constructor.fields.end());
-      columns.append(types.begin() + 1, types.end());
-      SmallVector<std::string, 8> inner;
-      if (!missing(specialised, columns, inner))
-        continue;
-      const size_t arity = constructor.fields.size();
-      std::string text = show(type, constructor, ArrayRef<std::string>(inner).take_front(arity));
-      witness.assign(inner.begin() + arity, inner.end());
-      witness.insert(witness.begin(), std::move(text));
-      return true;
+    case Kind::Tuple: {
+      SmallVector<Type*, 8> parts(type->args.begin(), type->args.end());
+      return split(rows, columns, parts, "(", witness, depth,
+                   [&](Pattern* pattern, SmallVectorImpl<Pattern*>& out) {
+                     auto* tuple = dyn_cast<TuplePattern>(pattern);
+                     if (!tuple)
+                       return isa<LiteralPattern>(pattern) && parts.empty();
+                     spread(tuple->elements, parts.size(), out);
+                     return true;
+                   });
     }
-    return false;
+    case Kind::Struct: {
+      auto* structure = cast<StructItem>(type->item);
+      SmallVector<Type*, 8> parts;
+      for (uint32_t i = 0; i < structure->fields.size(); ++i)
+        parts.push_back(fieldType_(type, 0, i));
+      return split(rows, columns, parts, structure->name.name.text().str() + shapeMark(structure->shape), witness,
+                   depth, [&](Pattern* pattern, SmallVectorImpl<Pattern*>& out) {
+                     return fieldsOf(pattern, parts.size(), out);
+                   }, structure->fields);
+    }
+    case Kind::Enum: {
+      auto* item = cast<EnumItem>(type->item);
+      llvm::SmallBitVector used(unsigned(item->variants.size()));
+      for (const Row& row : rows)
+        if (row[0])
+          if (std::optional<uint32_t> index = variantOf(row[0]))
+            used.set(*index);
+      // Variants that no row names are alike: one look at the rows that match anything.
+      for (uint32_t i = 0; i < item->variants.size(); ++i) {
+        const VariantDecl& variant = item->variants[i];
+        std::string name = item->name.name.text().str() + "::" + variant.name.name.text().str();
+        if (!used.test(i)) {
+          std::string shape = variant.shape == StructShape::Unit    ? name
+                              : variant.shape == StructShape::Tuple ? name + placeholders(variant.fields.size())
+                                                                    : name + " { .. }";
+          if (inDefault(rows, columns, shape, witness, depth))
+            return true;
+          continue;
+        }
+      }
+      for (uint32_t i = 0; i < item->variants.size(); ++i) {
+        if (!used.test(i))
+          continue;
+        const VariantDecl& variant = item->variants[i];
+        std::string name = item->name.name.text().str() + "::" + variant.name.name.text().str();
+        SmallVector<Type*, 8> parts;
+        for (uint32_t k = 0; k < variant.fields.size(); ++k)
+          parts.push_back(fieldType_(type, i, k));
+        if (split(rows, columns, parts, name + shapeMark(variant.shape), witness, depth,
+                  [&](Pattern* pattern, SmallVectorImpl<Pattern*>& out) {
+                    std::optional<uint32_t> index = variantOf(pattern);
+                    return index && *index == i && fieldsOf(pattern, parts.size(), out);
+                  }, variant.fields))
+          return true;
+      }
+      return false;
+    }
+    case Kind::Array:
+    case Kind::Vec:
+    case Kind::Slice: {
+      // Lengths up to the longest that a pattern speaks of; the last one stands for all longer ones.
+      size_t longest = 0;
+      for (const Row& row : rows)
+        if (auto* slice = dyn_cast_or_null<SlicePattern>(row[0]))
+          longest = std::max(longest, slice->elements.size());
+      size_t from = 0, to = longest + 1;
+      if (type->is(Kind::Array)) {
+        if (type->length > longest + 1)
+          return inDefault(rows, columns, "_", witness, depth) && false;
+        from = to = type->length;
+      }
+      for (size_t length = from; length <= to; ++length) {
+        SmallVector<Type*, 8> parts(length, type->args[0]);
+        bool open = length == to && !type->is(Kind::Array);
+        if (split(rows, columns, parts, open ? "[.." : "[", witness, depth,
+                  [&](Pattern* pattern, SmallVectorImpl<Pattern*>& out) {
+                    auto* slice = dyn_cast<SlicePattern>(pattern);
+                    if (!slice)
+                      return false;
+                    bool rest = llvm::any_of(slice->elements, [](Pattern* each) { return isa<RestPattern>(each); });
+                    size_t given = slice->elements.size() - (rest ? 1 : 0);
+                    if (rest ? given > length : given != length)
+                      return false;
+                    spread(slice->elements, length, out);
+                    return true;
+                  }))
+          return true;
+      }
+      return false;
+    }
+    default:
+      // Numbers, characters, texts and ranges are opaque: only what matches anything covers them.
+      return inDefault(rows, columns, "_", witness, depth);
+    }
   }
 
-  bool tooLarge() const { return tooLarge_; }
-
 private:
-  /// The pattern with names and references taken off; null for one that matches anything.
-  static Pattern* strip(Pattern* pattern) {
+  static std::string placeholders(size_t count) {
+    std::string text = "(";
+    for (size_t i = 0; i < count; ++i)
+      text += i ? ", _" : "_";
+    return text + ")";
+  }
+  static std::string shapeMark(StructShape shape) {
+    return shape == StructShape::Unit ? "" : shape == StructShape::Tuple ? "(" : "{";
+  }
+
+  /// What a pattern says, without names, references and alternatives; null when it matches anything.
+  static Pattern* plain(Pattern* pattern) {
     while (pattern) {
       if (auto* binding = dyn_cast<BindingPattern>(pattern)) {
         if (binding->target.kind != TargetKind::None)
-          return binding;
+          return pattern;
         pattern = binding->sub;
       } else if (auto* reference = dyn_cast<ReferencePattern>(pattern)) {
         pattern = reference->sub;
-      } else if (isa<WildcardPattern>(pattern) || isa<RestPattern>(pattern) || isa<ErrorPattern>(pattern)) {
+      } else if (isa<WildcardPattern, RestPattern, ErrorPattern>(pattern)) {
+        return nullptr;
+      } else if (auto* structure = dyn_cast<StructPattern>(pattern);
+                 structure && structure->target.kind == TargetKind::None) {
         return nullptr;
       } else {
         return pattern;
       }
     }
-    return nullptr;
+    return pattern;
   }
 
-  /// Spreads alternatives in the first column over rows of their own.
-  void flatten(const Row& row, std::vector<Row>& into) {
-    Pattern* head = strip(row.front());
-    if (auto* alternatives = dyn_cast_or_null<OrPattern>(head)) {
-      for (Pattern* alternative : alternatives->alternatives) {
-        Row copy = row;
-        copy.front() = alternative;
-        flatten(copy, into);
-      }
+  /// Alternatives in the first column become rows.
+  void expand(std::vector<Row>& rows) {
+    bool any = false;
+    for (Row& row : rows) {
+      row[0] = plain(row[0]);
+      any |= row[0] && isa<OrPattern>(row[0]);
+    }
+    if (!any)
+      return;
+    std::vector<Row> all;
+    for (Row& row : rows)
+      expandInto(row, all);
+    rows.swap(all);
+  }
+  void expandInto(Row& row, std::vector<Row>& all) {
+    row[0] = plain(row[0]);
+    auto* alternatives = row[0] ? dyn_cast<OrPattern>(row[0]) : nullptr;
+    if (!alternatives) {
+      all.push_back(row);
       return;
     }
-    Row copy = row;
-    copy.front() = head;
-    into.push_back(std::move(copy));
-  }
-
-  static const Target* targetOf(const Pattern* pattern) {
-    switch (pattern->kind) {
-    case PatternKind::Binding: return &cast<BindingPattern>(pattern)->target;
-    case PatternKind::Path: return &cast<PathPattern>(pattern)->target;
-    case PatternKind::TupleStruct: return &cast<TupleStructPattern>(pattern)->target;
-    case PatternKind::Struct: return &cast<StructPattern>(pattern)->target;
-    default: return nullptr;
+    for (Pattern* each : alternatives->alternatives) {
+      if (++work_ > 400'000)
+        return;
+      Row copy = row;
+      copy[0] = each;
+      expandInto(copy, all);
     }
   }
 
-  static bool isConstructor(const Pattern* pattern) {
-    switch (pattern->kind) {
-    case PatternKind::Tuple:
-    case PatternKind::Slice: return true;
-    case PatternKind::Literal: return isa<BoolExpr>(cast<LiteralPattern>(pattern)->value);
-    default:
-      if (const Target* target = targetOf(pattern))
-        return target->kind == TargetKind::Variant || target->kind == TargetKind::Struct;
-      return false;
+  static std::optional<uint32_t> variantOf(Pattern* pattern) {
+    const Target* target = nullptr;
+    if (auto* binding = dyn_cast<BindingPattern>(pattern))
+      target = &binding->target;
+    else if (auto* path = dyn_cast<PathPattern>(pattern))
+      target = &path->target;
+    else if (auto* tuple = dyn_cast<TupleStructPattern>(pattern))
+      target = &tuple->target;
+    else if (auto* structure = dyn_cast<StructPattern>(pattern))
+      target = &structure->target;
+    if (!target || target->kind != TargetKind::Variant)
+      return std::nullopt;
+    return target->index;
+  }
+
+  static void spread(ArrayRef<Pattern*> elements, size_t count, SmallVectorImpl<Pattern*>& out) {
+    out.assign(count, nullptr);
+    size_t rest = elements.size();
+    for (size_t i = 0; i < elements.size(); ++i)
+      if (isa<RestPattern>(elements[i]))
+        rest = i;
+    for (size_t i = 0; i < elements.size(); ++i) {
+      if (i == rest)
+        continue;
+      size_t at = i > rest ? count - (elements.size() - i) : i;
+      if (at < count)
+        out[at] = elements[i];
     }
   }
 
-  static bool anyConstructor(const std::vector<Row>& rows) {
-    return llvm::any_of(rows, [](const Row& row) { return row.front() && isConstructor(row.front()); });
-  }
-
-  bool enumerate(Type* type, const std::vector<Row>& rows, SmallVectorImpl<Constructor>& constructors) {
-    switch (type->kind) {
-    case Kind::Bool:
-      constructors.resize(2);
-      constructors[1].index = 1;
-      return true;
-    case Kind::Tuple: {
-      Constructor only;
-      only.fields.assign(type->args.begin(), type->args.end());
-      constructors.push_back(std::move(only));
-      return true;
-    }
-    case Kind::Struct:
-    case Kind::Enum: {
-      const size_t count = type->is(Kind::Enum) ? cast<EnumItem>(type->item)->variants.size() : 1;
-      for (uint32_t variant = 0; variant < count; ++variant) {
-        Constructor one;
-        one.index = variant;
-        for (unsigned field = 0; field < fieldCount_(type, variant); ++field)
-          one.fields.push_back(fieldType_(type, variant, field));
-        constructors.push_back(std::move(one));
-      }
+  static bool fieldsOf(Pattern* pattern, size_t count, SmallVectorImpl<Pattern*>& out) {
+    if (auto* tuple = dyn_cast<TupleStructPattern>(pattern)) {
+      spread(tuple->elements, count, out);
       return true;
     }
-    case Kind::Array:
-      if (type->length > kMaxSliceLength)
-        return false;
-      constructors.emplace_back();
-      constructors.back().index = uint32_t(type->length);
-      constructors.back().fields.assign(size_t(type->length), type->element());
-      return true;
-    case Kind::Slice:
-    case Kind::Vec: {
-      // Lengths up to the longest that a row mentions, and one for all that are longer.
-      size_t longest = 0;
-      for (const Row& row : rows)
-        if (auto* slice = dyn_cast_or_null<SlicePattern>(row.front()))
-          longest = std::max(longest, slice->elements.size());
-      if (longest > kMaxSliceLength)
-        return false;
-      for (size_t length = 0; length <= longest + 1; ++length) {
-        constructors.emplace_back();
-        constructors.back().index = uint32_t(length);
-        constructors.back().more = length == longest + 1;
-        constructors.back().fields.assign(length, type->element());
-      }
-      return true;
-    }
-    default: return false;
-    }
-  }
-
-  /// Adds what is left of a row once its first column is known to be built by `constructor`.
-  void specialise(const Row& row, Type* type, const Constructor& constructor, std::vector<Row>& into) {
-    Row result;
-    if (!row.front())
-      result.assign(constructor.fields.size(), nullptr);
-    else if (!elementsFor(row.front(), type, constructor, result))
-      return;
-    result.append(row.begin() + 1, row.end());
-    into.push_back(std::move(result));
-  }
-
-  /// A list with at most one `..`, spread over `count` columns.
-  static bool spread(ArrayRef<Pattern*> elements, size_t count, Row& into) {
-    const auto* rest = llvm::find_if(elements, [](Pattern* element) { return isa<RestPattern>(element); });
-    if (rest == elements.end()) {
-      if (elements.size() != count)
-        return false;
-      into.assign(elements.begin(), elements.end());
-      return true;
-    }
-    const size_t before = size_t(rest - elements.begin());
-    const size_t after = elements.size() - before - 1;
-    if (before + after > count)
-      return false;
-    into.assign(elements.begin(), rest);
-    into.append(count - before - after, nullptr);
-    into.append(rest + 1, elements.end());
-    return true;
-  }
-
-  bool elementsFor(Pattern* pattern, Type* type, const Constructor& constructor, Row& into) {
-    const size_t count = constructor.fields.size();
-    switch (pattern->kind) {
-    case PatternKind::Literal: {
-      auto* boolean = dyn_cast<BoolExpr>(cast<LiteralPattern>(pattern)->value);
-      return boolean && type->is(Kind::Bool) && boolean->value == (constructor.index == 1);
-    }
-    case PatternKind::Tuple: return spread(cast<TuplePattern>(pattern)->elements, count, into);
-    case PatternKind::Slice: {
-      ArrayRef<Pattern*> elements = cast<SlicePattern>(pattern)->elements;
-      const bool hasRest = llvm::any_of(elements, [](Pattern* element) { return isa<RestPattern>(element); });
-      return !(constructor.more && !hasRest) && spread(elements, count, into);
-    }
-    default: break;
-    }
-    const Target* target = targetOf(pattern);
-    if (!target || (target->kind != TargetKind::Variant && target->kind != TargetKind::Struct))
-      return false; // opaque: a constant, a number, a range
-    if (target->kind == TargetKind::Variant && target->index != constructor.index)
-      return false;
-    if (auto* tuple = dyn_cast<TupleStructPattern>(pattern))
-      return spread(tuple->elements, count, into);
-    into.assign(count, nullptr);
-    if (auto* named = dyn_cast<StructPattern>(pattern))
-      for (const FieldPattern& field : named->fields)
+    out.assign(count, nullptr);
+    if (auto* structure = dyn_cast<StructPattern>(pattern)) {
+      for (const FieldPattern& field : structure->fields)
         if (field.index < count)
-          into[field.index] = field.pattern;
+          out[field.index] = field.pattern;
+      return true;
+    }
+    if (auto* path = dyn_cast<PathPattern>(pattern))
+      return path->target.kind == TargetKind::Struct || path->target.kind == TargetKind::Variant;
+    if (auto* binding = dyn_cast<BindingPattern>(pattern))
+      return binding->target.kind == TargetKind::Variant;
+    return false;
+  }
+
+  bool inDefault(const std::vector<Row>& rows, ArrayRef<Type*> columns, StringRef name,
+                 SmallVectorImpl<std::string>& witness, unsigned depth) {
+    std::vector<Row> rest;
+    for (const Row& row : rows)
+      if (!row[0])
+        rest.push_back(Row(row.begin() + 1, row.end()));
+    SmallVector<std::string, 4> inner;
+    if (!missing(std::move(rest), SmallVector<Type*, 4>(columns.begin() + 1, columns.end()), inner, depth + 1))
+      return false;
+    witness.push_back(name.str());
+    witness.append(inner.begin(), inner.end());
     return true;
   }
 
-  static std::string list(ArrayRef<std::string> parts) {
-    std::string text;
-    for (const std::string& part : parts)
-      text += (text.empty() ? "" : ", ") + part;
-    return text;
+  /// The rows that can match one constructor, with its parts as new columns.
+  bool split(const std::vector<Row>& rows, ArrayRef<Type*> columns, ArrayRef<Type*> parts, StringRef name,
+             SmallVectorImpl<std::string>& witness, unsigned depth,
+             llvm::function_ref<bool(Pattern*, SmallVectorImpl<Pattern*>&)> take,
+             ArrayRef<FieldDecl> fields = {}) {
+    std::vector<Row> rest;
+    for (const Row& row : rows) {
+      SmallVector<Pattern*, 8> out;
+      if (!row[0])
+        out.assign(parts.size(), nullptr);
+      else if (!take(row[0], out))
+        continue;
+      out.resize(parts.size(), nullptr);
+      Row next(out.begin(), out.end());
+      next.append(row.begin() + 1, row.end());
+      rest.push_back(std::move(next));
+    }
+    SmallVector<Type*, 4> types(parts.begin(), parts.end());
+    types.append(columns.begin() + 1, columns.end());
+    SmallVector<std::string, 4> inner;
+    if (!missing(std::move(rest), std::move(types), inner, depth + 1))
+      return false;
+    // Put the text of the constructor together again.
+    std::string text = name.str();
+    bool bracket = text == "[" || text == "[..";
+    bool open = text == "[..";
+    bool named = !text.empty() && text.back() == '{';
+    bool closes = bracket || named || (!text.empty() && text.back() == '(');
+    if (bracket)
+      text = "[";
+    if (named)
+      text.back() = ' ', text += "{ ";
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (i)
+        text += ", ";
+      if (named && i < fields.size())
+        text += fields[i].name.name.text().str() + ": ";
+      text += i < inner.size() ? inner[i] : "_";
+      if (text.size() > 200)
+        break;
+    }
+    if (open)
+      text += parts.empty() ? ".." : ", ..";
+    if (closes)
+      text += bracket ? "]" : named ? " }" : parts.size() == 1 && name == "(" ? ",)" : ")";
+    witness.push_back(text);
+    for (size_t i = parts.size(); i < inner.size(); ++i)
+      witness.push_back(inner[i]);
+    return true;
   }
 
-  std::string show(Type* type, const Constructor& constructor, ArrayRef<std::string> fields) const {
-    switch (type->kind) {
-    case Kind::Bool: return constructor.index ? "true" : "false";
-    case Kind::Tuple: return "(" + list(fields) + (fields.size() == 1 ? ",)" : ")");
-    case Kind::Struct: {
-      auto* item = cast<StructItem>(type->item);
-      return shape(item->name.name.text(), item->shape, item->fields, fields);
-    }
-    case Kind::Enum: {
-      auto* item = cast<EnumItem>(type->item);
-      const VariantDecl& variant = item->variants[constructor.index];
-      StringRef owner = item->name.name.text();
-      std::string name = owner == "Option" || owner == "Result"
-                             ? variant.name.name.text().str()
-                             : (owner + "::" + variant.name.name.text()).str();
-      return shape(name, variant.shape, variant.fields, fields);
-    }
-    default:
-      return "[" + list(fields) + (constructor.more ? (fields.empty() ? ".." : ", ..") : "") + "]";
-    }
-  }
-
-  static std::string shape(StringRef name, StructShape shape, ArrayRef<FieldDecl> declared,
-                           ArrayRef<std::string> fields) {
-    switch (shape) {
-    case StructShape::Unit: return name.str();
-    case StructShape::Tuple: return (name + "(" + list(fields) + ")").str();
-    case StructShape::Named: break;
-    }
-    std::string text;
-    for (size_t i = 0; i < fields.size() && i < declared.size(); ++i)
-      if (fields[i] != "_")
-        text += (declared[i].name.name.text() + ": " + fields[i] + ", ").str();
-    return (name + " { " + text + ".. }").str();
-  }
-
-  std::function<Type*(Type*, unsigned, unsigned)> fieldType_;
-  std::function<size_t(Type*, unsigned)> fieldCount_;
-  unsigned steps_ = 0;
-  bool tooLarge_ = false;
+  llvm::function_ref<Type*(Type*, uint32_t, uint32_t)> fieldType_;
+  size_t work_ = 0;
 };
-
-size_t fieldCountOf(Type* type, unsigned variant) {
-  if (type->is(Kind::Enum))
-    return cast<EnumItem>(type->item)->variants[variant].fields.size();
-  return cast<StructItem>(type->item)->fields.size();
-}
 
 } // namespace
 
-void Checker::checkExhaustive(MatchExpr* expr) {
-  Type* type = expr->subject->type;
-  if (!type || type->has(Type::HasError) || type->is(Kind::Never))
-    return;
-  std::vector<Row> rows;
-  for (const MatchArm& arm : expr->arms)
-    if (!arm.guard) // a guard may always answer no
-      rows.push_back({arm.pattern});
-  Matrix matrix([this](Type* of, unsigned variant, unsigned field) {
-    return of->is(Kind::Enum) ? payloadType(of, variant, field) : fieldType(of, field);
-  }, fieldCountOf);
+bool Checker::isTotal(Pattern* pattern, Type* type, std::string* missing) {
+  auto field = [&](Type* owner, uint32_t variant, uint32_t index) {
+    return owner->is(Kind::Enum) ? payloadType(owner, variant, index) : fieldType(owner, index);
+  };
+  Matrix matrix(field);
+  std::vector<Row> rows{Row{pattern}};
   SmallVector<std::string, 4> witness;
-  if (!matrix.missing(rows, type, witness))
-    return;
-  Diagnostic& diagnostic = engine_.report(expr->subject->span, diag::NonExhaustive, witness.front());
-  if (matrix.tooLarge())
-    diagnostic.note("the patterns are too many to look at them all");
-  diagnostic.help(witness.front() == "_" ? "add an arm `_ => ..`"
-                                         : "add an arm for it, or `_ => ..` for all that is left");
+  if (!matrix.missing(std::move(rows), {type}, witness, 0))
+    return true;
+  if (missing && !witness.empty())
+    *missing = witness[0];
+  return false;
 }
 
-bool Checker::isTotal(Pattern* pattern, Type* type, std::string* missing) {
-  if (!type || type->has(Type::HasError) || type->is(Kind::Never))
-    return true;
-  Matrix matrix([this](Type* of, unsigned variant, unsigned field) {
-    return of->is(Kind::Enum) ? payloadType(of, variant, field) : fieldType(of, field);
-  }, fieldCountOf);
+void Checker::checkExhaustive(MatchExpr* expr) {
+  Type* type = expr->subject->type ? settle(expr->subject->type)->withoutReferences() : types_.error();
+  if (type->has(Type::HasError) || type->is(Kind::Never))
+    return;
   std::vector<Row> rows;
-  rows.push_back({pattern});
+  for (const MatchArm& arm : expr->arms) {
+    if (arm.pattern->type && arm.pattern->type->is(Kind::Error))
+      return;
+    if (!arm.guard)
+      rows.push_back(Row{arm.pattern});
+  }
+  auto field = [&](Type* owner, uint32_t variant, uint32_t index) {
+    return owner->is(Kind::Enum) ? payloadType(owner, variant, index) : fieldType(owner, index);
+  };
+  Matrix matrix(field);
   SmallVector<std::string, 4> witness;
-  if (!matrix.missing(rows, type, witness))
-    return true;
-  if (missing)
-    *missing = witness.front();
-  return false;
+  if (!matrix.missing(std::move(rows), {type}, witness, 0))
+    return;
+  engine_.report(expr->subject->span, diag::NonExhaustive, witness.empty() ? "_" : witness[0])
+      .help("add an arm for it, or `_`");
 }
 
 } // namespace gos::check

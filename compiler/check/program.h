@@ -94,6 +94,8 @@ public:
   /// Sees to it that the body of a library function is checked (user functions are). False when the
   /// body has errors.
   bool ensureChecked(ast::FunctionItem* function);
+  /// The same for the initialiser of a const or static of the library, which `constants` need not list.
+  bool ensureConstant(ast::Item* item);
   /// For a generic function with `typeInfo` of a parameter: the clone for these arguments, checked. Any
   /// other function is answered as it is. Clones are not generic: lower them without type arguments.
   ast::FunctionItem* instance(ast::FunctionItem* function, ArrayRef<Type*> typeArgs, Type* self);

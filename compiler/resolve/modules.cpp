@@ -316,10 +316,12 @@ void Resolver::natives(StringRef owner, Name name, llvm::SmallVectorImpl<Functio
     }
     if (!module)
       module = core();
-    if (module && function->parentModule != module->item) {
-      function->parentModule = module->item;
-      function->info = nullptr;
+    if (!touchedNatives_.try_emplace(function, 1).second) {
+      found.push_back(function);
+      continue;
     }
+    function->parentModule = module ? module->item : nullptr;
+    function->info = nullptr;
     found.push_back(function);
   }
 }

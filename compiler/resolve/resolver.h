@@ -123,6 +123,7 @@ private:
   llvm::DenseMap<std::pair<const void*, Name>, Binding*> fallbacks_;
   llvm::DenseMap<Name, Binding> programVariants_;
   llvm::DenseMap<Name, char> knownCalls_, builtinTypes_;
+  llvm::DenseMap<ast::FunctionItem*, char> touchedNatives_; // natives whose record is of this run
   unsigned importDepth_ = 0;
 };
 

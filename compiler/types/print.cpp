@@ -7,7 +7,7 @@ namespace gos::types {
 namespace {
 class Printer {
 public:
-  explicit Printer(const Unifier* unifier) : unifier_(unifier) {}
+  explicit Printer(const Unifier* unifier, size_t limit = 200) : unifier_(unifier), limit_(limit) {}
 
   void list(ArrayRef<Type*> types) {
     bool first = true;
@@ -20,7 +20,7 @@ public:
   }
 
   void type(Type* t) {
-    if (out.size() > kLimit) {
+    if (out.size() > limit_) {
       if (!llvm::StringRef(out).ends_with(".."))
         out += "..";
       return;
@@ -97,13 +97,13 @@ public:
   std::string out;
 
 private:
-  static constexpr size_t kLimit = 200;
   const Unifier* unifier_;
+  size_t limit_;
 };
 } // namespace
 
-std::string print(Type* type, const Unifier* unifier) {
-  Printer printer(unifier);
+std::string print(Type* type, const Unifier* unifier, size_t limit) {
+  Printer printer(unifier, limit);
   printer.type(type);
   return std::move(printer.out);
 }

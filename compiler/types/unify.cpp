@@ -156,4 +156,10 @@ void Unifier::applyDefaults() {
   }
 }
 
+void Unifier::closeWith(Type* type) {
+  for (Variable& each : variables_)
+    if (!each.value)
+      each.value = type;
+}
+
 } // namespace gos::types

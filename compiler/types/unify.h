@@ -26,6 +26,8 @@ public:
   void bind(Type* variable, Type* type);
   /// Integer variables become i64, float ones f64; the rest stays.
   void applyDefaults();
+  /// Binds what is still open.
+  void closeWith(Type* type);
 
 private:
   struct Variable {

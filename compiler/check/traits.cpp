@@ -1,0 +1,993 @@
+// Impls: the indexes over them, selection, bounds, and finding members of types.
+
+#include "compiler/check/checker.h"
+
+namespace gos::check {
+
+const void* Checker::headOf(Type* type) const {
+  static constexpr char kHeads[size_t(Kind::Infer) + 1] = {};
+  if (type->isNominal())
+    return type->item;
+  return &kHeads[size_t(type->kind)];
+}
+
+LangTrait Checker::langTrait(TraitItem* item) {
+  return item ? traitInfo(item).lang : LangTrait::None;
+}
+
+Item* Checker::traitMember(TraitItem* trait, Name name) {
+  for (Item* member : trait->items)
+    if (member->name.name == name)
+      return member;
+  return nullptr;
+}
+
+Item* Checker::implMember(ImplInfo& info, Name name) {
+  for (Item* member : info.item->items)
+    if (member->name.name == name)
+      return member;
+  return nullptr;
+}
+
+void Checker::syncImpls() {
+  while (resolver_.implsSeen < resolver_.impls.size()) {
+    ImplItem* item = resolver_.impls[resolver_.implsSeen++];
+    indexImpl(implInfo(item));
+  }
+}
+
+void Checker::indexImpl(ImplInfo& info) {
+  if (info.self->is(Kind::Error))
+    return;
+  if (info.self->is(Kind::Param) || info.self->is(Kind::Projection)) {
+    engine_.report(info.item->target->span, diag::BlanketImpl,
+                   info.trait.trait ? info.trait.trait->name.name.text() : StringRef("methods"),
+                   types::print(info.self));
+    return;
+  }
+  if (info.item->hasTrait && !info.trait.trait)
+    return;
+  const void* head = headOf(info.self);
+  auto add = [&](Item* item, bool fromTrait) {
+    if (!item->name.name)
+      return;
+    uint32_t at = uint32_t(memberEntries_.size());
+    memberEntries_.push_back({item, &info, ~0u, fromTrait});
+    auto [place, fresh] = members_.try_emplace({head, item->name.name}, at);
+    if (fresh)
+      return;
+    // Inherent ones come first, otherwise the order of declaration.
+    uint32_t* link = &place->second;
+    while (*link != ~0u && (fromTrait || !memberEntries_[*link].fromTrait))
+      link = &memberEntries_[*link].next;
+    memberEntries_[at].next = *link;
+    *link = at;
+  };
+  bool user = info.context.scope->package != 0;
+  llvm::DenseMap<Name, Item*> own;
+  for (Item* member : info.item->items) {
+    auto [first, fresh] = own.try_emplace(member->name.name, member);
+    if (!fresh && user) {
+      engine_.report(member->name.span, diag::DuplicateItem, member->name.name.text())
+          .label(first->second->name.span, "first declared here");
+      continue;
+    }
+    if (!info.trait.trait && user) {
+      // Another inherent block may declare it already, for the same type.
+      auto found = members_.find({head, member->name.name});
+      if (found != members_.end()) {
+        MemberEntry& entry = memberEntries_[found->second];
+        if (!entry.fromTrait && entry.impl != &info && entry.impl->context.scope->package != 0 &&
+            entry.impl->self == info.self)
+          engine_.report(member->name.span, diag::DuplicateItem, member->name.name.text())
+              .label(entry.item->name.span, "first declared here");
+      }
+    }
+    add(member, info.trait.trait != nullptr);
+  }
+  if (!info.trait.trait)
+    return;
+  for (Item* member : info.trait.trait->items) {
+    if (own.count(member->name.name))
+      continue;
+    bool hasDefault = false;
+    if (auto* function = dyn_cast<FunctionItem>(member))
+      hasDefault = function->body;
+    else if (auto* constant = dyn_cast<ConstItem>(member))
+      hasDefault = constant->value;
+    else if (auto* alias = dyn_cast<AliasItem>(member))
+      hasDefault = alias->target;
+    if (hasDefault)
+      add(member, true);
+  }
+  ImplInfo*& first = traitImpls_[{info.trait.trait, head}];
+  for (ImplInfo* other = first; other; other = other->next) {
+    SmallVector<Type*, 4> args(other->generics.size());
+    if (other->trait.args == info.trait.args &&
+        (other->self == info.self ||
+         (info.generics.empty() && matchPattern(other->self, info.self, args)))) {
+      engine_.report(info.item->trait.span, diag::DuplicateImpl,
+                     types::print(info.trait), types::print(info.self))
+          .label(other->item->trait.span, "first implemented here");
+      return;
+    }
+  }
+  info.next = first;
+  first = &info;
+}
+
+void Checker::supertraitsOf(TraitItem* trait, SmallVectorImpl<TraitItem*>& all) {
+  llvm::SmallPtrSet<TraitItem*, 8> seen;
+  all.push_back(trait);
+  seen.insert(trait);
+  for (size_t i = 0; i < all.size(); ++i)
+    for (const TraitRef& super : traitInfo(all[i]).supertraits)
+      if (seen.insert(super.trait).second)
+        all.push_back(super.trait);
+}
+
+void Checker::checkTrait(TraitItem* item) {
+  traitInfo(item);
+  llvm::DenseMap<Name, Item*> seen;
+  for (Item* member : item->items) {
+    auto [first, fresh] = seen.try_emplace(member->name.name, member);
+    if (!fresh)
+      engine_.report(member->name.span, diag::DuplicateItem, member->name.name.text())
+          .label(first->second->name.span, "first declared here");
+    if (auto* function = dyn_cast<FunctionItem>(member)) {
+      functionInfo(function);
+      if (function->body)
+        queueBody(function);
+    } else if (isa<ConstItem>(member)) {
+      constInfo(member);
+      if (cast<ConstItem>(member)->value)
+        constants_.push_back(member);
+    } else if (isa<AliasItem>(member)) {
+      nominal(member);
+    }
+  }
+}
+
+void Checker::checkImpl(ImplInfo& info) {
+  ImplItem* item = info.item;
+  for (Item* member : item->items) {
+    if (auto* function = dyn_cast<FunctionItem>(member)) {
+      functionInfo(function);
+      queueBody(function);
+    } else if (isa<ConstItem>(member)) {
+      constInfo(member);
+      if (cast<ConstItem>(member)->value)
+        constants_.push_back(member);
+    } else if (isa<AliasItem>(member)) {
+      nominal(member);
+    }
+  }
+  TraitItem* trait = info.trait.trait;
+  if (!trait || info.self->is(Kind::Error))
+    return;
+  StringRef name = trait->name.name.text();
+  std::string self = types::print(info.self);
+  if (familyOf(langTrait(trait)) == TraitFamily::Automatic && langTrait(trait) != LangTrait::None) {
+    engine_.report(item->trait.span, diag::AutomaticTrait, name);
+    return;
+  }
+  for (Item* member : item->items) {
+    Item* declared = traitMember(trait, member->name.name);
+    if (!declared || declared->kind != member->kind) {
+      if (langTrait(trait) == LangTrait::Display && member->name.name == toStringName_)
+        engine_.report(member->name.span, diag::ToStringInDisplay);
+      else if (langTrait(trait) != LangTrait::None && isa<AliasItem>(member) &&
+               member->name.name.text() == "Output")
+        continue;
+      else
+        engine_.report(member->name.span, diag::ExtraImplItem, member->name.name.text(), name);
+      continue;
+    }
+    if (auto* function = dyn_cast<FunctionItem>(member))
+      checkImplMethod(info, function, cast<FunctionItem>(declared));
+  }
+  // `Ord` and `PartialOrd` share `cmp`, `Eq` and `PartialEq` share `eq`: whichever is written counts.
+  for (Item* declared : trait->items) {
+    if (implMember(info, declared->name.name))
+      continue;
+    if (auto* function = dyn_cast<FunctionItem>(declared)) {
+      if (!function->body && function->builtin < 0)
+        engine_.report(item->trait.span, diag::MissingTraitMethod, name, self,
+                       declared->name.name.text());
+    } else if (auto* constant = dyn_cast<ConstItem>(declared)) {
+      if (!constant->value)
+        engine_.report(item->trait.span, diag::MissingTraitItem, name, self,
+                       declared->name.name.text());
+    } else if (auto* alias = dyn_cast<AliasItem>(declared)) {
+      if (!alias->target && langTrait(trait) != LangTrait::Iterator)
+        engine_.report(item->trait.span, diag::MissingTraitItem, name, self,
+                       declared->name.name.text());
+    }
+  }
+  for (const TraitRef& super : traitInfo(trait).supertraits) {
+    TraitRef wanted = super;
+    SmallVector<Type*, 4> args;
+    for (Type* arg : super.args)
+      args.push_back(substitute(arg, info.trait.args, info.self));
+    wanted.args = types_.list<Type*>(args);
+    if (implements(info.self, wanted) == Answer::No)
+      engine_.report(item->trait.span, diag::MissingSupertraitImpl, name, self,
+                     super.trait->name.name.text());
+  }
+}
+
+void Checker::checkImplMethod(ImplInfo& info, FunctionItem* method, FunctionItem* declared) {
+  const Signature& own = functionInfo(method).signature;
+  const Signature& wanted = functionInfo(declared).signature;
+  StringRef name = method->name.name.text();
+  bool ownSelf = method->self != SelfKind::None, wantedSelf = declared->self != SelfKind::None;
+  if (own.parameters.size() != wanted.parameters.size() || ownSelf != wantedSelf) {
+    engine_.report(method->name.span, diag::CallArity, name, wanted.parameters.size(),
+                   own.parameters.size())
+        .label(declared->name.span, "declared here");
+    return;
+  }
+  size_t ownGenerics = own.generics.size() - info.generics.size();
+  size_t traitGenerics = traitInfo(info.trait.trait).generics.size();
+  if (ownGenerics != wanted.generics.size() - traitGenerics) {
+    engine_.report(method->name.span, diag::CallArity, name, wanted.generics.size() - traitGenerics,
+                   ownGenerics)
+        .note("these are its generic parameters")
+        .label(declared->name.span, "declared here");
+    return;
+  }
+  SmallVector<Type*, 4> args(info.trait.args.begin(), info.trait.args.end());
+  for (size_t i = 0; i < ownGenerics; ++i)
+    args.push_back(types_.param(own.generics[info.generics.size() + i]));
+  LangTrait lang = langTrait(info.trait.trait);
+  for (size_t i = 0; i < own.parameters.size(); ++i) {
+    if (i == 0 && ownSelf) {
+      if (own.parameters[0]->isMutableRef() != wanted.parameters[0]->isMutableRef())
+        engine_.report(method->parameters[0].span, diag::TypeMismatch,
+                       declared->self == SelfKind::Mutable ? "&mut self" : "&self",
+                       method->self == SelfKind::Mutable ? "&mut self" : "self")
+            .label(declared->name.span, "declared here");
+      continue;
+    }
+    Type* expected = substitute(wanted.parameters[i], args, info.self);
+    Type* actual = own.parameters[i];
+    if (expected != actual && !expected->has(Type::HasError) && !actual->has(Type::HasError))
+      engine_.report(method->parameters[i].span, diag::TypeMismatch, types::print(expected),
+                     types::print(actual))
+          .label(declared->name.span, "declared here");
+  }
+  Type* expected = substitute(wanted.result, args, info.self);
+  // An operator's result is what the impl says; an iterator's element too.
+  if (familyOf(lang) == TraitFamily::Operator || lang == LangTrait::Iterator ||
+      lang == LangTrait::TryFrom)
+    return;
+  if (expected != own.result && !expected->has(Type::HasError) && !own.result->has(Type::HasError))
+    engine_.report(method->returnType ? method->returnType->span : method->name.span,
+                   diag::TypeMismatch, types::print(expected), types::print(own.result))
+        .label(declared->name.span, "declared here");
+}
+
+/// One-way: the parameters of `pattern` stand for anything; what they stand for goes into `args`.
+bool Checker::matchPattern(Type* pattern, Type* type, llvm::MutableArrayRef<Type*> args) {
+  type = unifier_.shallow(type);
+  if (pattern->is(Kind::Error) || type->is(Kind::Error))
+    return true;
+  if (pattern->is(Kind::Param)) {
+    uint32_t index = pattern->parameter->index;
+    if (index >= args.size())
+      return pattern == type;
+    if (!args[index]) {
+      args[index] = type;
+      return true;
+    }
+    Type* bound = unifier_.resolve(args[index]);
+    type = unifier_.resolve(type);
+    return bound == type || (((bound->flags | type->flags) & Type::HasInfer) && unifier_.unify(bound, type));
+  }
+  if (!pattern->has(Type::HasParam)) {
+    if (pattern == type)
+      return true;
+    type = unifier_.resolve(type);
+    return pattern == type || (type->has(Type::HasInfer) && unifier_.unify(pattern, type));
+  }
+  if (type->is(Kind::Infer))
+    return type->inferKind == InferKind::General; // open: the parameters stay open too
+  if (pattern->kind != type->kind || pattern->item != type->item ||
+      pattern->length != type->length || pattern->mutability != type->mutability ||
+      pattern->args.size() != type->args.size())
+    return false;
+  for (size_t i = 0; i < pattern->args.size(); ++i)
+    if (!matchPattern(pattern->args[i], type->args[i], args))
+      return false;
+  return true;
+}
+
+void Checker::openArgs(ArrayRef<Parameter*> generics, SmallVectorImpl<Type*>& args) {
+  for (size_t i = 0; i < generics.size(); ++i) {
+    if (i >= args.size())
+      args.push_back(nullptr);
+    if (!args[i])
+      args[i] = body_ ? unifier_.fresh() : types_.error();
+  }
+}
+
+bool Checker::findImpl(TraitItem* trait, Type* self, ArrayRef<Type*> traitArgs, ImplMatch& match) {
+  syncImpls();
+  self = unifier_.shallow(self);
+  auto found = traitImpls_.find({trait, headOf(self)});
+  if (found == traitImpls_.end())
+    return false;
+  for (ImplInfo* impl = found->second; impl; impl = impl->next) {
+    SmallVector<Type*, 4> args(impl->generics.size());
+    if (!matchPattern(impl->self, self, args))
+      continue;
+    bool fits = true;
+    for (size_t i = 0; i < traitArgs.size() && i < impl->trait.args.size() && fits; ++i)
+      if (traitArgs[i])
+        fits = matchPattern(impl->trait.args[i], traitArgs[i], args);
+    if (!fits)
+      continue;
+    match.impl = impl;
+    match.args = args;
+    openArgs(impl->generics, match.args);
+    return true;
+  }
+  return false;
+}
+
+ArrayRef<TraitRef> Checker::boundsOf(Type* type) {
+  if (type->is(Kind::Param)) {
+    if (type->parameter->isSelf()) {
+      // The trait itself; its supertraits follow from it.
+      return type->parameter->bounds;
+    }
+    return type->parameter->bounds;
+  }
+  if (type->is(Kind::Projection)) {
+    auto extra = extraBounds_.find(type);
+    if (extra != extraBounds_.end())
+      return extra->second;
+    auto* alias = cast<AliasItem>(type->item);
+    SmallVector<TraitRef, 2> bounds;
+    auto& info = nominal(alias);
+    OutOfBody outside(*this);
+    for (const TypeBound& bound : alias->bounds) {
+      TraitRef trait = resolveTraitRef(const_cast<TypeBound&>(bound), info.context);
+      if (trait.trait)
+        bounds.push_back(trait);
+    }
+    extraBounds_[type] = bounds;
+    return extraBounds_[type];
+  }
+  return {};
+}
+
+bool Checker::boundImplies(const TraitRef& bound, const TraitRef& wanted, Type* self,
+                           unsigned depth) {
+  if (depth > 32)
+    return false;
+  if (bound.trait == wanted.trait) {
+    for (size_t i = 0; i < bound.args.size() && i < wanted.args.size(); ++i) {
+      Type* have = bound.args[i];
+      if (have != wanted.args[i] && !unifier_.unify(have, wanted.args[i]))
+        return false;
+    }
+    return true;
+  }
+  LangTrait has = langTrait(bound.trait), wants = langTrait(wanted.trait);
+  if (has != LangTrait::None && wants != LangTrait::None) {
+    bool equality = wants == LangTrait::PartialEq || wants == LangTrait::Eq;
+    bool order = wants == LangTrait::PartialOrd || wants == LangTrait::Ord;
+    bool hasOrder = has == LangTrait::PartialOrd || has == LangTrait::Ord;
+    bool hasEquality = hasOrder || has == LangTrait::PartialEq || has == LangTrait::Eq ||
+                       has == LangTrait::Hash;
+    if ((equality && hasEquality) || (order && hasOrder))
+      return true;
+  }
+  for (const TraitRef& super : traitInfo(bound.trait).supertraits) {
+    TraitRef copy = super;
+    SmallVector<Type*, 4> args;
+    for (Type* arg : super.args)
+      args.push_back(substitute(arg, bound.args, self));
+    copy.args = types_.list<Type*>(args);
+    if (boundImplies(copy, wanted, self, depth + 1))
+      return true;
+  }
+  return false;
+}
+
+/// Behaviour that values have without an impl.
+Checker::Answer Checker::isStructurally(Type* type, LangTrait trait, unsigned depth,
+                                        llvm::SmallPtrSetImpl<Type*>& seen) {
+  type = unifier_.shallow(type);
+  if (depth > 64 || !seen.insert(type).second)
+    return Answer::Yes;
+  if (type->is(Kind::Error) || type->is(Kind::Never))
+    return Answer::Yes;
+  if (type->is(Kind::Infer)) {
+    if (type->inferKind != InferKind::General && trait != LangTrait::None)
+      return Answer::Yes;
+    return Answer::Unknown;
+  }
+  if (type->is(Kind::Param) || type->is(Kind::Projection)) {
+    // Clone, Hash and kin are what every value has.
+    switch (trait) {
+    case LangTrait::Clone:
+    case LangTrait::Copy:
+    case LangTrait::Sized:
+    case LangTrait::Send:
+    case LangTrait::Sync:
+      return Answer::Yes;
+    default:
+      break;
+    }
+    TraitRef wanted;
+    wanted.trait = lang(trait);
+    if (!wanted.trait)
+      return Answer::No;
+    for (const TraitRef& bound : boundsOf(type))
+      if (boundImplies(bound, wanted, type))
+        return Answer::Yes;
+    return Answer::No;
+  }
+  if (type->is(Kind::Ref))
+    return isStructurally(type->args[0], trait, depth + 1, seen);
+  bool handle = type->is(Kind::Struct) && type->item->parentModule &&
+                type->item->parentModule->package == 0 && lang_.iterator == type->item;
+  auto parts = [&](ArrayRef<Type*> args) {
+    Answer all = Answer::Yes;
+    for (Type* arg : args) {
+      Answer one = isStructurally(arg, trait, depth + 1, seen);
+      if (one == Answer::No)
+        return one;
+      if (one == Answer::Unknown)
+        all = one;
+    }
+    return all;
+  };
+  auto fields = [&]() -> Answer {
+    resolveFields(type->item);
+    Answer all = Answer::Yes;
+    auto each = [&](ArrayRef<FieldDecl> list) {
+      for (const FieldDecl& field : list) {
+        if (!field.resolved || all == Answer::No)
+          continue;
+        Answer one = isStructurally(substitute(field.resolved, type->args, type), trait, depth + 1, seen);
+        if (one != Answer::Yes)
+          all = one;
+      }
+    };
+    if (auto* structure = dyn_cast<StructItem>(type->item))
+      each(structure->fields);
+    else if (auto* enumeration = dyn_cast<EnumItem>(type->item))
+      for (const VariantDecl& variant : enumeration->variants)
+        each(variant.fields);
+    return all;
+  };
+  switch (trait) {
+  case LangTrait::Clone:
+  case LangTrait::Sized:
+  case LangTrait::Send:
+  case LangTrait::Sync:
+  case LangTrait::Copy:
+    return Answer::Yes;
+  case LangTrait::PartialEq:
+  case LangTrait::Eq:
+  case LangTrait::Hash:
+    if (type->is(Kind::Fn) || handle)
+      return Answer::No;
+    if (type->isNominal()) {
+      ImplMatch match;
+      for (LangTrait each : {LangTrait::PartialEq, LangTrait::Eq})
+        if (lang(each) && findImpl(lang(each), type, {}, match))
+          return Answer::Yes;
+      return type->is(Kind::Newtype) ? isStructurally(representation(type), trait, depth + 1, seen)
+                                     : fields();
+    }
+    return parts(type->args);
+  case LangTrait::PartialOrd:
+  case LangTrait::Ord:
+    if (type->is(Kind::Fn) || handle || type->is(Kind::Map) || type->is(Kind::Set) ||
+        type->is(Kind::BTreeMap) || type->is(Kind::BTreeSet) || type->is(Kind::MaxHeap) ||
+        type->is(Kind::MinHeap) || type->is(Kind::Range))
+      return Answer::No;
+    if (type->isNominal()) {
+      ImplMatch match;
+      for (LangTrait each : {LangTrait::PartialOrd, LangTrait::Ord})
+        if (lang(each) && findImpl(lang(each), type, {}, match))
+          return Answer::Yes;
+      return type->is(Kind::Newtype) ? isStructurally(representation(type), trait, depth + 1, seen)
+                                     : fields();
+    }
+    return parts(type->args);
+  case LangTrait::Default:
+    if (type->is(Kind::Fn) || type->is(Kind::Slice) || handle)
+      return Answer::No;
+    if (type->isContainer() || type->isScalar() || type->is(Kind::String))
+      return Answer::Yes;
+    if (type->isNominal()) {
+      ImplMatch match;
+      if (lang(trait) && findImpl(lang(trait), type, {}, match))
+        return Answer::Yes;
+      if (type->item == lang_.option)
+        return Answer::Yes;
+      if (type->is(Kind::Newtype))
+        return isStructurally(representation(type), trait, depth + 1, seen);
+      return nominal(type->item).derivesDefault ? Answer::Yes : Answer::No;
+    }
+    return parts(type->args);
+  case LangTrait::Display:
+  case LangTrait::Debug: {
+    llvm::SmallPtrSet<Type*, 8> formatted;
+    return hasTextForm(type, trait == LangTrait::Debug ? FormatSpec::Kind::Debug : FormatSpec::Kind::Display,
+                       formatted)
+               ? Answer::Yes
+               : Answer::No;
+  }
+  case LangTrait::Add:
+    return type->isNumeric() || type->is(Kind::String) ? Answer::Yes : Answer::No;
+  case LangTrait::Sub:
+  case LangTrait::Mul:
+  case LangTrait::Div:
+  case LangTrait::Rem:
+  case LangTrait::Neg:
+    return type->isNumeric() ? Answer::Yes : Answer::No;
+  case LangTrait::BitAnd:
+  case LangTrait::BitOr:
+  case LangTrait::BitXor:
+  case LangTrait::Not:
+    return type->isInteger() || type->is(Kind::Bool) ? Answer::Yes : Answer::No;
+  case LangTrait::Shl:
+  case LangTrait::Shr:
+    return type->isInteger() ? Answer::Yes : Answer::No;
+  default:
+    return Answer::No;
+  }
+}
+
+Checker::Answer Checker::implements(Type* type, const TraitRef& trait, unsigned depth) {
+  type = unifier_.shallow(type);
+  if (!trait.trait || type->is(Kind::Error) || depth > 32)
+    return Answer::Yes;
+  if (type->is(Kind::Never))
+    return Answer::Yes;
+  LangTrait lang = langTrait(trait.trait);
+  if (type->is(Kind::Param) || type->is(Kind::Projection)) {
+    for (const TraitRef& bound : boundsOf(type))
+      if (boundImplies(bound, trait, type))
+        return Answer::Yes;
+    if (lang != LangTrait::None) {
+      llvm::SmallPtrSet<Type*, 8> seen;
+      return isStructurally(type, lang, 0, seen);
+    }
+    return Answer::No;
+  }
+  if (type->is(Kind::Infer) && type->inferKind == InferKind::General)
+    return Answer::Unknown;
+  if (type->is(Kind::Infer)) {
+    // A literal: some number has it, or its default has.
+    if (lang != LangTrait::None) {
+      llvm::SmallPtrSet<Type*, 8> seen;
+      Type* standing = type->inferKind == InferKind::Integer ? types_.i64() : types_.f64();
+      if (isStructurally(standing, lang, 0, seen) == Answer::Yes)
+        return Answer::Yes;
+    }
+    return Answer::Unknown;
+  }
+  if (type->is(Kind::Ref))
+    return implements(type->args[0], trait, depth + 1);
+  ImplMatch match;
+  if (findImpl(trait.trait, type, trait.args, match)) {
+    // The bounds of the impl's own parameters.
+    Answer all = Answer::Yes;
+    for (Parameter* parameter : match.impl->generics) {
+      for (const TraitRef& bound : parameter->bounds) {
+        TraitRef wanted = bound;
+        SmallVector<Type*, 4> args;
+        for (Type* arg : bound.args)
+          args.push_back(substitute(arg, match.args, type));
+        wanted.args = types_.list<Type*>(args);
+        Answer one = implements(match.args[parameter->index], wanted, depth + 1);
+        if (one == Answer::No)
+          return one;
+        if (one == Answer::Unknown)
+          all = one;
+      }
+    }
+    for (auto& [name, wanted] : trait.equalities) {
+      Item* own = implMember(*match.impl, name);
+      Type* actual = nullptr;
+      if (auto* alias = dyn_cast_or_null<AliasItem>(own)) {
+        actual = substitute(nominal(alias).type, match.args, nullptr);
+      } else if (Item* declared = traitMember(trait.trait, name)) {
+        SmallVector<Type*, 4> args{type};
+        args.append(match.impl->trait.args.begin(), match.impl->trait.args.end());
+        for (Type*& arg : args)
+          arg = substitute(arg, match.args, type);
+        actual = normalise(types_.projection(declared, args));
+      }
+      if (actual && !unifier_.unify(actual, wanted))
+        return Answer::No;
+    }
+    // An operator bound without a stated result promises the type itself.
+    if (familyOf(lang) == TraitFamily::Operator && trait.equalities.empty() && lang != LangTrait::Index &&
+        lang != LangTrait::IndexMut)
+      for (Item* member : match.impl->item->items)
+        if (auto* function = dyn_cast<FunctionItem>(member)) {
+          Type* result = substitute(functionInfo(function).signature.result, match.args, type);
+          if (!unifier_.unify(result, type))
+            return Answer::No;
+        }
+    return all;
+  }
+  if (lang == LangTrait::Iterator) {
+    // The lazy cursor, ranges, and any type with a fitting `next`.
+    Type* element = nullptr;
+    if (type->is(Kind::Struct) && type->item == lang_.iterator)
+      element = type->args[0];
+    else if (type->is(Kind::Range))
+      element = type->args[0];
+    if (!element)
+      return Answer::No;
+    for (auto& [name, wanted] : trait.equalities)
+      if (!unifier_.unify(element, wanted))
+        return Answer::No;
+    return Answer::Yes;
+  }
+  if (lang != LangTrait::None) {
+    // Eq beside PartialEq, Ord beside PartialOrd: an impl of either serves both.
+    llvm::SmallPtrSet<Type*, 8> seen;
+    Answer answer = isStructurally(type, lang, 0, seen);
+    if (answer == Answer::Yes && familyOf(lang) == TraitFamily::Operator)
+      for (size_t i = 0; i < trait.args.size(); ++i)
+        if (!unifier_.unify(trait.args[i], type))
+          return Answer::No;
+    if (answer == Answer::Yes)
+      for (auto& [name, wanted] : trait.equalities)
+        if (!unifier_.unify(wanted, type))
+          return Answer::No;
+    return answer;
+  }
+  return Answer::No;
+}
+
+void Checker::solveBound(const Body::Bound& bound, bool last) {
+  Answer answer = implements(bound.type, bound.trait);
+  if (answer == Answer::No) {
+    Type* type = unifier_.resolve(bound.type);
+    if (type->has(Type::HasError))
+      return;
+    engine_.report(bound.span, diag::BoundNotSatisfied, print(type), types::print(bound.trait));
+  } else if (answer == Answer::Unknown && !last) {
+    body_->bounds.push_back(bound);
+  }
+}
+
+void Checker::checkBounds(ArrayRef<Parameter*> generics, ArrayRef<Type*> args, Type* self, Span span) {
+  for (size_t i = 0; i < generics.size() && i < args.size(); ++i) {
+    for (const TraitRef& bound : generics[i]->bounds) {
+      TraitRef wanted = bound;
+      if (!bound.args.empty()) {
+        SmallVector<Type*, 4> substituted;
+        for (Type* arg : bound.args) {
+          Type* made = substitute(arg, args, args[i]);
+          substituted.push_back(made);
+        }
+        wanted.args = types_.list<Type*>(substituted);
+      }
+      if (!bound.equalities.empty()) {
+        SmallVector<std::pair<Name, Type*>, 2> equalities;
+        for (auto& [name, type] : bound.equalities)
+          equalities.push_back({name, substitute(type, args, args[i])});
+        wanted.equalities = types_.list<std::pair<Name, Type*>>(equalities);
+      }
+      Body::Bound each{args[i], wanted, span};
+      solveBound(each, body_ == nullptr);
+    }
+  }
+  (void)self;
+}
+
+// ---- finding members ----------------------------------------------------------------------------
+
+ArrayRef<FunctionItem*> Checker::nativesOf(StringRef owner, Name name) {
+  const char* key = ownerKeys_.try_emplace(owner).first->getKeyData();
+  auto [place, fresh] = natives_.try_emplace({key, name});
+  if (fresh) {
+    SmallVector<FunctionItem*, 4> found;
+    resolver_.natives(owner, name, found);
+    ArrayRef<FunctionItem*> list = types_.list<FunctionItem*>(found);
+    natives_[{key, name}] = list;
+    return list;
+  }
+  return place->second;
+}
+
+void Checker::nativeOwners(Type* type, SmallVectorImpl<std::string>& owners) {
+  if (type->isNominal()) {
+    if (type->item->parentModule && type->item->parentModule->package == 0) {
+      ModuleScope* scope = scopeOf(type->item);
+      std::string path = scope->path == "core" ? "" : scope->path + "::";
+      owners.push_back(path + type->item->name.name.text().str());
+    }
+    return;
+  }
+  StringRef own = types::spelling(type->kind);
+  if (!own.empty())
+    owners.push_back(own.str());
+  if (type->isSequence())
+    owners.push_back(type->is(Kind::Vec) ? "Slice" : "Slice");
+  if (type->isInteger() || type->isInferInteger())
+    owners.push_back("Int");
+  if (type->isFloat() || (type->is(Kind::Infer) && type->inferKind == InferKind::Float))
+    owners.push_back("Float");
+  if (type->is(Kind::Range))
+    owners.push_back("Range");
+}
+
+Member Checker::findInBounds(Type* type, Name name) {
+  Member member;
+  SmallVector<std::pair<TraitRef, bool>, 4> work; // and: reached through a supertrait
+  for (const TraitRef& bound : boundsOf(type))
+    work.push_back({bound, type->is(Kind::Param) && type->parameter->isSelf()});
+  llvm::SmallPtrSet<TraitItem*, 8> seen;
+  bool inTrait = type->is(Kind::Param) && type->parameter->isSelf();
+  for (size_t i = 0; i < work.size(); ++i) {
+    TraitRef bound = work[i].first;
+    if (!seen.insert(bound.trait).second)
+      continue;
+    if (Item* item = traitMember(bound.trait, name); item && !isa<AliasItem>(item)) {
+      if (!member.item) {
+        member.item = item;
+        member.outer.assign(bound.args.begin(), bound.args.end());
+        member.self = type;
+      }
+    }
+    if (inTrait || langTrait(bound.trait) != LangTrait::None)
+      for (const TraitRef& super : traitInfo(bound.trait).supertraits) {
+        TraitRef copy = super;
+        SmallVector<Type*, 4> args;
+        for (Type* arg : super.args)
+          args.push_back(substitute(arg, bound.args, type));
+        copy.args = types_.list<Type*>(args);
+        work.push_back({copy, true});
+      }
+  }
+  return member;
+}
+
+Member Checker::findMember(Type* type, Name name, bool functionsOnly) {
+  type = unifier_.shallow(type)->withoutReferences();
+  type = unifier_.shallow(type);
+  Member member;
+  if (type->is(Kind::Param) || type->is(Kind::Projection)) {
+    member = findInBounds(type, name);
+    if (member.item)
+      return member;
+  } else if (!type->is(Kind::Infer) || type->inferKind != InferKind::General) {
+    syncImpls();
+    Type* standing = type;
+    if (type->is(Kind::Infer))
+      standing = type->inferKind == InferKind::Integer ? types_.i64() : types_.f64();
+    auto findIn = [&](Type* receiver, bool fromTrait) {
+      auto found = members_.find({headOf(receiver), name});
+      if (found == members_.end())
+        return false;
+      // With several impls of generic types the first that fits counts.
+      for (uint32_t at = found->second; at != ~0u; at = memberEntries_[at].next) {
+        const MemberEntry& entry = memberEntries_[at];
+        if (entry.fromTrait != fromTrait || isa<AliasItem>(entry.item) ||
+            (functionsOnly && !isa<FunctionItem>(entry.item)))
+          continue;
+        SmallVector<Type*, 4> args(entry.impl->generics.size());
+        if (!matchPattern(entry.impl->self, receiver, args))
+          continue;
+        openArgs(entry.impl->generics, args);
+        if (type->is(Kind::Infer))
+          unifier_.unify(type, standing);
+        member.item = entry.item;
+        if (entry.impl->context.scope->package == 0) {
+          SmallVector<FunctionItem*, 4> overloads;
+          for (uint32_t other = at; other != ~0u; other = memberEntries_[other].next)
+            if (memberEntries_[other].impl == entry.impl && isa<FunctionItem>(memberEntries_[other].item))
+              overloads.push_back(cast<FunctionItem>(memberEntries_[other].item));
+          if (overloads.size() > 1)
+            member.overloads = types_.list<FunctionItem*>(overloads);
+        }
+        if (isa_and_nonnull<TraitItem>(infoOf(entry.item)->context.owner)) {
+          member.self = receiver;
+          for (Type* arg : entry.impl->trait.args)
+            member.outer.push_back(substitute(arg, args, receiver));
+        } else {
+          member.outer.assign(args.begin(), args.end());
+        }
+        return true;
+      }
+      return false;
+    };
+    if (findIn(standing, false))
+      return member;
+    SmallVector<std::string, 4> owners;
+    nativeOwners(type, owners);
+    for (const std::string& owner : owners) {
+      ArrayRef<FunctionItem*> natives = nativesOf(owner, name);
+      if (natives.empty())
+        continue;
+      member.item = natives[0];
+      if (natives.size() > 1)
+        member.overloads = natives;
+      return member;
+    }
+    // Impls of the library on `[T]` serve arrays and vectors too.
+    if ((standing->is(Kind::Array) || standing->is(Kind::Vec)) &&
+        findIn(types_.slice(standing->args[0]), false))
+      return member;
+    if (findIn(standing, true))
+      return member;
+  }
+  // What every value has: clone, cmp, eq, default and kin, where the type has the behaviour.
+  for (LangTrait each : {LangTrait::Clone, LangTrait::PartialEq, LangTrait::PartialOrd, LangTrait::Eq,
+                         LangTrait::Ord, LangTrait::Default, LangTrait::Debug, LangTrait::Display,
+                         LangTrait::Add, LangTrait::Sub, LangTrait::Mul, LangTrait::Div, LangTrait::Rem,
+                         LangTrait::Neg, LangTrait::Not}) {
+    TraitItem* trait = lang(each);
+    Item* item = trait ? traitMember(trait, name) : nullptr;
+    if (!item || !isa<FunctionItem>(item))
+      continue;
+    if (type->is(Kind::Infer) && type->inferKind == InferKind::General)
+      continue;
+    llvm::SmallPtrSet<Type*, 8> seen;
+    if (isStructurally(type, each, 0, seen) != Answer::Yes)
+      continue;
+    member.item = item;
+    member.self = type;
+    for (size_t i = 0; i < traitInfo(trait).generics.size(); ++i)
+      member.outer.push_back(type);
+    return member;
+  }
+  if (!type->is(Kind::Infer) || type->inferKind != InferKind::General) {
+    ArrayRef<FunctionItem*> natives = nativesOf("Any", name);
+    if (!natives.empty()) {
+      member.item = natives[0];
+      if (natives.size() > 1)
+        member.overloads = natives;
+    }
+  }
+  return member;
+}
+
+void Checker::reportNoMethod(Span span, Type* type, Name name) {
+  StringRef text = name.text();
+  type = unifier_.resolve(type->withoutReferences());
+  if (type->has(Type::HasError) && type->is(Kind::Error))
+    return;
+  std::string spelled = print(type);
+  if (type->is(Kind::Param) || type->is(Kind::Projection)) {
+    for (const TraitRef& bound : boundsOf(type)) {
+      SmallVector<TraitItem*, 8> all;
+      supertraitsOf(bound.trait, all);
+      for (TraitItem* trait : llvm::drop_begin(all))
+        if (traitMember(trait, name)) {
+          engine_.report(span, diag::MethodOfSupertrait, text, trait->name.name.text(), spelled);
+          return;
+        }
+    }
+    engine_.report(span, diag::MethodNotInBounds, spelled, text);
+    return;
+  }
+  if (type->is(Kind::String) && text == "parse") {
+    engine_.report(span, diag::StringParse, "to_i64");
+    return;
+  }
+  for (auto [word, op] : std::initializer_list<std::pair<StringRef, StringRef>>{
+           {"wrapping_add", "+%"}, {"wrapping_sub", "-%"}, {"wrapping_mul", "*%"}})
+    if (text == word && (type->isInteger() || type->isInferInteger())) {
+      engine_.report(span, diag::WrappingMethod, text, op);
+      return;
+    }
+  if (type->is(Kind::Array) || type->is(Kind::Slice))
+    if (!nativesOf("Vec", name).empty() &&
+        functionInfo(nativesOf("Vec", name)[0]).signature.parameters.size() &&
+        functionInfo(nativesOf("Vec", name)[0]).signature.parameters[0]->isMutableRef()) {
+      engine_.report(span, diag::ResizeFixed, text, spelled);
+      return;
+    }
+  SmallVector<StringRef, 64> candidates;
+  const void* head = headOf(type);
+  for (auto& [key, at] : members_)
+    if (key.first == head && isa<FunctionItem>(memberEntries_[at].item))
+      candidates.push_back(key.second.text());
+  SmallVector<std::string, 4> owners;
+  nativeOwners(type, owners);
+  if (resolver_.library())
+    for (const std::string& owner : owners)
+      resolver_.library()->names(owner, candidates);
+  llvm::sort(candidates);
+  Diagnostic& report = engine_.report(span, diag::NoSuchMethod, text, spelled);
+  StringRef near = nearest(text, candidates);
+  if (!near.empty())
+    report.help(("did you mean `" + near + "`?").str());
+}
+
+bool Checker::hasTextForm(Type* type, FormatSpec::Kind kind, llvm::SmallPtrSetImpl<Type*>& seen) {
+  type = unifier_.shallow(type)->withoutReferences();
+  if (!seen.insert(type).second)
+    return true;
+  if (kind != FormatSpec::Kind::Display && kind != FormatSpec::Kind::Debug) {
+    // A radix needs an integer.
+    if (type->is(Kind::Param)) {
+      return false;
+    }
+    return type->isInteger() || type->isInferInteger() || type->is(Kind::Error) ||
+           type->is(Kind::Never);
+  }
+  switch (type->kind) {
+  case Kind::Fn:
+    return false;
+  case Kind::Param:
+  case Kind::Projection: {
+    for (LangTrait each : {LangTrait::Display, LangTrait::Debug}) {
+      if (each == LangTrait::Display && kind == FormatSpec::Kind::Debug)
+        continue;
+      if (each == LangTrait::Debug && kind == FormatSpec::Kind::Display)
+        continue;
+      TraitRef wanted;
+      wanted.trait = lang(each);
+      if (!wanted.trait)
+        return true;
+      for (const TraitRef& bound : boundsOf(type))
+        if (boundImplies(bound, wanted, type))
+          return true;
+    }
+    // Inside the library every value may be rendered: its own signatures say what it takes.
+    return body_ && body_->package == 0;
+  }
+  case Kind::Struct:
+  case Kind::Enum: {
+    if (type->item == lang_.iterator)
+      return false;
+    ImplMatch match;
+    TraitItem* trait = lang(kind == FormatSpec::Kind::Debug ? LangTrait::Debug : LangTrait::Display);
+    if (trait && findImpl(trait, type, {}, match))
+      return true;
+    bool library = type->item->parentModule && type->item->parentModule->package == 0;
+    if (library && isa<StructItem>(type->item) && type->item != lang_.option &&
+        !nominal(type->item).derivesDebug) {
+      // Opaque handles of the library have no text.
+      auto* structure = cast<StructItem>(type->item);
+      for (const FieldDecl& field : structure->fields)
+        if (field.visibility == Visibility::Private)
+          return false;
+    }
+    if (!library && !type->args.empty() && !nominal(type->item).derivesDebug)
+      return false; // a generic type must derive Debug
+    resolveFields(type->item);
+    auto each = [&](ArrayRef<FieldDecl> fields) {
+      for (const FieldDecl& field : fields)
+        if (field.resolved && !hasTextForm(substitute(field.resolved, type->args, type), kind, seen))
+          return false;
+      return true;
+    };
+    if (auto* structure = dyn_cast<StructItem>(type->item))
+      return each(structure->fields);
+    for (const VariantDecl& variant : cast<EnumItem>(type->item)->variants)
+      if (!each(variant.fields))
+        return false;
+    return true;
+  }
+  case Kind::Newtype: {
+    ImplMatch match;
+    TraitItem* trait = lang(kind == FormatSpec::Kind::Debug ? LangTrait::Debug : LangTrait::Display);
+    if (trait && findImpl(trait, type, {}, match))
+      return true;
+    return hasTextForm(representation(type), kind, seen);
+  }
+  default:
+    for (Type* arg : type->args)
+      if (!hasTextForm(arg, kind, seen))
+        return false;
+    return true;
+  }
+}
+
+} // namespace gos::check
