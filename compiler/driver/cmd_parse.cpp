@@ -28,7 +28,7 @@ int runParse(const Options& options) {
   parseOptions.isEntry = true;
   const ast::File parsed = parse::parseFile(*file, sources, context, engine, parseOptions);
   printDiagnostics(engine, options);
-  ast::print(parsed, llvm::outs());
+  ast::print(llvm::outs(), parsed);
   return engine.hasErrors() ? kExitDiagnostics : kExitClean;
 }
 

@@ -18,7 +18,7 @@ llvm::Expected<std::unique_ptr<Evaluator>> Evaluator::create(llvm::StringRef mod
   evaluator->policy_ = std::move(*readPolicy);
   evaluator->natives_ = &natives;
   if (auto error = vm::verify(evaluator->module_, natives))
-    return std::move(error);
+    return error;
   return evaluator;
 }
 
