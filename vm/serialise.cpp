@@ -278,6 +278,7 @@ std::string serialise(const Module& module) {
   out.list(module.packages, [&](const std::string& name) { out.text(name); });
   out.u32(index(module.initialiser));
   out.u32(index(module.entry));
+  out.list(module.regions, [&](FunctionId id) { out.u32(index(id)); });
   return std::move(out.out);
 }
 
@@ -298,6 +299,7 @@ llvm::Expected<Module> deserialise(llvm::StringRef bytes) {
     module.packages = in.list<std::string>(4, [&] { return in.text(); });
     module.initialiser = FunctionId(in.u32());
     module.entry = FunctionId(in.u32());
+    module.regions = in.list<FunctionId>(4, [&] { return FunctionId(in.u32()); });
     if (!in.failed() && in.atEnd())
       return module;
   }

@@ -789,13 +789,9 @@ llvm::Error verifyImport(const ModuleFacts& facts, const NativeImport& import, c
   return natives.checkImport(*native, import, facts.module());
 }
 
-/// A function that is started from outside: it takes nothing.
-llvm::Error verifyEntry(const ModuleFacts& facts, FunctionId id, const char* what) {
-  if (id == FunctionId::None)
-    return llvm::Error::success();
-  if (!facts.inRange(id) || facts.module().functions[index(id)].parameterCount != 0)
-    return refuse(llvm::Twine(what) + " is no function without parameters");
-  return llvm::Error::success();
+/// A function that is started from outside takes nothing.
+bool isStartable(const ModuleFacts& facts, FunctionId id) {
+  return facts.inRange(id) && facts.module().functions[index(id)].parameterCount == 0;
 }
 
 } // namespace
@@ -819,10 +815,12 @@ llvm::Error verify(const Module& module, const NativeTable& natives) {
   for (const NativeImport& import : module.natives)
     if (llvm::Error error = verifyImport(facts, import, natives))
       return error;
-  if (llvm::Error error = verifyEntry(facts, module.initialiser, "initialiser"))
-    return error;
-  if (llvm::Error error = verifyEntry(facts, module.entry, "entry"))
-    return error;
+  for (FunctionId start : {module.initialiser, module.entry})
+    if (start != FunctionId::None && !isStartable(facts, start))
+      return refuse("entry is no function without parameters");
+  for (FunctionId region : module.regions)
+    if (!isStartable(facts, region))
+      return refuse("region is no function without parameters");
   if (module.initialiser != FunctionId::None &&
       facts.layout(module.functions[index(module.initialiser)].result).kind != LayoutKind::Int)
     return refuse("initialiser answers a value");

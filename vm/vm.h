@@ -30,7 +30,8 @@ inline constexpr uint64_t kUnlimited = ~uint64_t(0);
 
 /// Fold: gated; without a policy only Pure natives are reached. Program: run time is free.
 enum class Mode : uint8_t { Fold, Program };
-enum class Verification : uint8_t { Verify, TrustForTest };
+/// Verified: the caller did, on this very module (or a test means to get past the verifier).
+enum class Verification : uint8_t { Verify, Verified };
 
 /// What the library's bodies keep for one Vm: streams, handles, the environment overlay, opened roots.
 class HostState {
