@@ -53,7 +53,7 @@ public:
   Lexer(const SourceFile& file, uint32_t begin, uint32_t end, Engine& engine)
       : file_(file), engine_(engine), start_(file.content().begin()), at_(start_ + begin),
         end_(start_ + end) {
-    tokens_.reserve((end - begin) / 5 + 16);
+    tokens_.reserve((end - begin) / 3 + 16); // address space; only what is written is memory
   }
 
   TokenBuffer run(bool isWholeFile) {

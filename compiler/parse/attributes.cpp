@@ -2,6 +2,8 @@
 
 #include "compiler/parse/parser.h"
 
+#include <cstdint>
+
 namespace gos::parse {
 
 /// A line that begins with `#[` is an attribute when an item follows the matching `]`, possibly
@@ -128,6 +130,105 @@ bool Parser::parseAttribute(ast::Attribute& attribute) {
   }
   skipGroup();
   return true;
+}
+
+/// `#[cfg(..)]` is decided here, so that an item that is not there is nowhere. The program runs in
+/// the tool itself: the target is the host.
+bool Parser::cfgHolds(ArrayRef<ast::Attribute> attributes) {
+  for (const ast::Attribute& attribute : attributes) {
+    if (attribute.path.segments.size() != 1 ||
+        attribute.path.segments[0].ident.name.text() != "cfg")
+      continue;
+    const Span argument = attribute.argumentSpan;
+    if (!argument.valid()) {
+      complain(attribute.span, diag::MalformedAttribute, "`cfg` takes a predicate");
+      continue;
+    }
+    const lex::TokenBuffer tokens =
+        lex::lexRange(file_, argument.begin - file_.base, argument.end - file_.base, engine_);
+    size_t at = 0;
+    const bool holds = cfgPredicateHolds(tokens, at, attribute.span, 0);
+    if (at != SIZE_MAX && tokens[at].kind != TokenKind::EndOfFile)
+      complain(tokens[at].span(), diag::MalformedAttribute, "`cfg` takes one predicate");
+    if (!holds)
+      return false;
+  }
+  return true;
+}
+
+/// Predicate = Ident [ "=" String ] | ( "not" | "any" | "all" ) "(" [ Predicate { "," Predicate } ] ")"
+/// After a mistake `at` is SIZE_MAX and the predicate counts as held, so that the item is checked.
+bool Parser::cfgPredicateHolds(const lex::TokenBuffer& tokens, size_t& at, Span whole,
+                               unsigned depth) {
+  const auto malformed = [&](Span span, StringRef why) {
+    complain(span.valid() && whole.contains(span) ? span : whole, diag::MalformedAttribute, why);
+    at = SIZE_MAX;
+    return true;
+  };
+  if (depth > kMaxNesting)
+    return malformed(whole, "its predicate is nested too deeply");
+  const Token& word = tokens[at];
+  if (word.kind != TokenKind::Identifier)
+    return malformed(word.span(), "expected a predicate of `cfg`");
+  const StringRef name = text(word);
+  const Token& next = tokens[++at];
+  if (next.kind == TokenKind::LeftParen) {
+    const bool isNot = name == "not", isAny = name == "any";
+    if (!isNot && !isAny && name != "all")
+      return malformed(word.span(), "the operators of `cfg` are `not`, `any` and `all`");
+    ++at;
+    size_t count = 0, held = 0;
+    while (tokens[at].kind != TokenKind::RightParen) {
+      held += cfgPredicateHolds(tokens, at, whole, depth + 1);
+      ++count;
+      if (at == SIZE_MAX)
+        return true;
+      if (tokens[at].kind == TokenKind::Comma)
+        ++at;
+      else if (tokens[at].kind != TokenKind::RightParen)
+        return malformed(tokens[at].span(), "expected `,` or `)` in a predicate of `cfg`");
+    }
+    if (isNot && count != 1)
+      return malformed(word.span(), "`not` takes one predicate");
+    ++at;
+    return isNot ? held == 0 : isAny ? held != 0 : held == count;
+  }
+#if defined(__linux__)
+  constexpr StringRef system = "linux", family = "unix";
+#elif defined(__APPLE__)
+  constexpr StringRef system = "macos", family = "unix";
+#elif defined(_WIN32)
+  constexpr StringRef system = "windows", family = "windows";
+#else
+  constexpr StringRef system = "unknown", family = "unix";
+#endif
+#if defined(__x86_64__) || defined(_M_X64)
+  constexpr StringRef machine = "x86_64";
+#elif defined(__aarch64__) || defined(_M_ARM64)
+  constexpr StringRef machine = "aarch64";
+#else
+  constexpr StringRef machine = "unknown";
+#endif
+  if (next.kind == TokenKind::Equal) {
+    const Token& value = tokens[at + 1];
+    if (value.kind != TokenKind::String)
+      return malformed(value.span(), "the value of a predicate of `cfg` is a string");
+    at += 2;
+    const StringRef wanted = text(value).drop_front().drop_back();
+    if (name == "target_os")
+      return wanted == system;
+    if (name == "target_family")
+      return wanted == family;
+    if (name == "target_arch")
+      return wanted == machine;
+    return malformed(word.span(),
+                     "the predicates with a value are `target_os`, `target_family`, `target_arch`");
+  }
+  if (name == "test")
+    return isTest_;
+  if (name == "unix" || name == "windows")
+    return name == family;
+  return malformed(word.span(), "the predicates without a value are `test`, `unix`, `windows`");
 }
 
 /// The run of `//` lines that ends on the line above `begin`.

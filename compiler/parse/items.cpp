@@ -56,8 +56,9 @@ ast::Item* Parser::parseItem() {
   const ArrayRef<ast::Attribute> attributes = parseAttributes();
   const ast::Visibility visibility = parseVisibility();
   ast::Item* item = panic_ ? nullptr : parseItemKind(attributes, visibility, begin);
-  if (item)
-    item->documentation = documentation;
+  if (!item || !cfgHolds(attributes))
+    return nullptr;
+  item->documentation = documentation;
   return item;
 }
 
@@ -620,7 +621,7 @@ ArrayRef<ast::Item*> Parser::parseMembers(bool isTrait) {
       member->visibility = visibility;
       member->documentation = documentation;
       member->span = from(begin);
-      if (member->name.name)
+      if (member->name.name && cfgHolds(attributes))
         members.push_back(member);
     }
     endItem(start);

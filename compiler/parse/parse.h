@@ -16,9 +16,10 @@ inline constexpr unsigned kMaxTreeHeight = 1000;
 
 struct ParseOptions {
   bool isEntry = false; // bare statements are allowed
+  bool isTest = false;  // `#[cfg(test)]` holds
 };
 
-/// Parses a file. Statements of an entry file are in File::statements; see makeImplicitMain.
+/// Parses a file. An item whose `#[cfg(..)]` does not hold is left out. Statements of an entry file are in File::statements; see makeImplicitMain.
 ast::File parseFile(FileId file, const SourceMap& sources, ast::Context& context, Engine& engine,
                     ParseOptions options);
 

@@ -14,6 +14,7 @@ Parser::Parser(const SourceFile& file, FileId id, ast::Context& context, Engine&
 // File = { InnerAttr } { Use | Item | Stmt }
 ast::File Parser::parseFile(ParseOptions options) {
   isEntry_ = options.isEntry;
+  isTest_ = options.isTest;
   ast::File file;
   file.id = id_;
   auto* module = context_.make<ast::ModuleItem>(Span{file_.base, file_.base + file_.size()});

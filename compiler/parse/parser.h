@@ -230,6 +230,8 @@ private:
   ArrayRef<ast::Attribute> parseAttributes();
   ArrayRef<ast::Attribute> parseInnerAttributes();
   bool parseAttribute(ast::Attribute& attribute);
+  bool cfgHolds(ArrayRef<ast::Attribute> attributes);
+  bool cfgPredicateHolds(const lex::TokenBuffer& tokens, size_t& at, Span whole, unsigned depth);
   Span documentationAbove(uint32_t begin) const;
 
   // ---- statements (statements.cpp) ---------------------------------------------------------------
@@ -376,6 +378,7 @@ private:
   bool panic_ = false;
   bool gaveUp_ = false;
   bool isEntry_ = false;
+  bool isTest_ = false;
   bool isSignature_ = false; // of the library's table: parameters may have no names
   unsigned failures_ = 0;    // structural mistakes so far
   Diagnostic ignored_;

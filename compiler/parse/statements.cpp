@@ -96,10 +96,25 @@ void Parser::parseStatements(SmallVectorImpl<Stmt*>& statements, bool& hasItems,
     }
     const Token* start = at_;
     bool endsWithBlock = false;
+    const bool beginsWithOperator = !statements.empty() && at_->newlineBefore &&
+                                    (at(TokenKind::Minus) || at(TokenKind::Amp) ||
+                                     at(TokenKind::Star));
     Stmt* statement = parseStatement(endsWithBlock);
-    hasItems |= statement->kind == ast::StmtKind::Item;
-    statements.push_back(statement);
+    if (const auto* item = llvm::dyn_cast<ast::ItemStmt>(statement)) {
+      if (item->item->kind != ast::ItemKind::Error) {
+        hasItems = true;
+        statements.push_back(statement);
+      }
+    } else {
+      statements.push_back(statement);
+    }
     endStatement(start, endsWithBlock);
+    // The value of a line such as `-cut` is lost when something follows it.
+    if (beginsWithOperator && !panic_ && !at(TokenKind::RightBrace) && !atEnd())
+      if (const auto* value = llvm::dyn_cast<ast::ExprStmt>(statement);
+          value && llvm::isa<ast::UnaryExpr, ast::BorrowExpr, ast::BinaryExpr>(value->expr))
+        complain(statement->span, diag::LineBeginsWithOperator,
+                 text(statement->span).take_front(1));
   }
   // The value of the block: its last expression when nothing follows it.
   if (statements.empty())

@@ -139,6 +139,20 @@ TEST_CASE("attributes") {
   CHECK(codes("#[a = b]\nfn f() { }") == "GP0013");
 }
 
+TEST_CASE("cfg leaves out what does not hold") {
+  CHECK(tree("#[cfg(test)]\nmod t { fn f() { } }\nfn g() { }") == "fn g() {}");
+  CHECK(tree("#[cfg(not(test))]\nfn f() { }") == "#[cfg(not)] fn f() {}");
+  CHECK(tree("#[cfg(any(windows, unix))]\nstruct S") == "#[cfg(any)] struct S");
+  CHECK(tree("#[cfg(all(unix, target_os = \"plan9\"))]\nstruct S") == "");
+  CHECK(tree("fn f() {\n #[cfg(test)]\n fn g() { }\n 1\n}") == "fn f() { 1 }");
+  CHECK(tree("impl S {\n #[cfg(test)]\n fn g() { }\n fn h() { }\n}") == "impl S { fn h() {} }");
+  CHECK(codes("#[cfg]\nfn f() { }") == "GP0013");
+  CHECK(codes("#[cfg()]\nfn f() { }") == "GP0013");
+  CHECK(codes("#[cfg(feature = \"x\")]\nfn f() { }") == "GP0013");
+  CHECK(codes("#[cfg(unix windows)]\nfn f() { }") == "GP0013");
+  CHECK(codes("#[cfg(not(unix, test))]\nfn f() { }") == "GP0013");
+}
+
 TEST_CASE("comments above an item document it") {
   Parsed parsed("// one\n\n// two\n// three\n#[inline]\nfn f() { }\nstruct S { // no\n}\nfn g() { }");
   const auto items = parsed.file.module->items;

@@ -161,3 +161,9 @@ TEST_CASE("return and break take a value on their own line only") {
   CHECK(tree("fn f() { return x }") == "fn f() { (return x) }");
   CHECK(tree("loop { break\n 'a: loop { } }") == "(loop { (break); ('a loop {}) })");
 }
+
+TEST_CASE("a line that begins with an operator and is no value is pointed out") {
+  CHECK(codes("fn f() {\n let a = total\n  - cut\n g(a)\n}") == "GL0056");
+  CHECK(codes("fn f() -> i64 {\n let a = 1\n -a\n}") == "");
+  CHECK(codes("fn f() {\n let a = g()\n *a = 1\n h()\n}") == "");
+}
