@@ -103,6 +103,7 @@ void Emitter::switchOver(Register subject, llvm::ArrayRef<Label> labels) {
   for (Label label : labels) {
     dead_ = false; // the table is reached through the switch
     jump(label);
+    ops_.back().isTable = true;
   }
   dead_ = true;
 }
@@ -111,6 +112,52 @@ void Emitter::prologue(Opcode op, Slot a, Slot b, Slot c) {
   Op made{op, a, b, c};
   made.span = span_;
   prologue_.push_back(made);
+}
+
+void Emitter::simplify() {
+  for (int round = 0; round != 4; ++round) {
+    bool changed = false;
+    // Jumps to jumps. A chain is short; a ring of jumps cannot be, since these only lead ahead.
+    for (Op& op : ops_) {
+      if (op.label == Label::None || op.op == Opcode::LoopJump || op.op == Opcode::ForLoopI64)
+        continue;
+      for (int hops = 0; hops != 16; ++hops) {
+        uint32_t at = labels_[uint32_t(op.label)].at;
+        if (at >= ops_.size() || ops_[at].op != Opcode::Jump || ops_[at].isTable || ops_[at].label == op.label)
+          break;
+        op.label = ops_[at].label;
+        changed = true;
+      }
+    }
+    std::vector<uint8_t> reached(ops_.size() + 1, 0);
+    for (const Op& op : ops_)
+      if (op.label != Label::None)
+        reached[labels_[uint32_t(op.label)].at] = 1;
+    std::vector<uint32_t> moved(ops_.size() + 1);
+    std::vector<Op> kept;
+    kept.reserve(ops_.size());
+    bool flows = true;
+    for (size_t i = 0; i != ops_.size(); ++i) {
+      moved[i] = uint32_t(kept.size());
+      const Op& op = ops_[i];
+      if (reached[i] || op.isTable)
+        flows = true;
+      bool toNext = op.op == Opcode::Jump && !op.isTable && labels_[uint32_t(op.label)].at == i + 1;
+      if (!flows || toNext) {
+        changed = true;
+        continue;
+      }
+      kept.push_back(op);
+      flows = !endsFlow(op.op);
+    }
+    moved[ops_.size()] = uint32_t(kept.size());
+    ops_ = std::move(kept);
+    for (LabelInfo& label : labels_)
+      if (label.at != ~0u)
+        label.at = moved[label.at];
+    if (!changed)
+      return;
+  }
 }
 
 bool Emitter::finish(const Registers& registers, vm::Function& out) {
@@ -125,6 +172,11 @@ bool Emitter::finish(const Registers& registers, vm::Function& out) {
       op(Opcode::PanicCode, {}, 0u, {}, 0u);
       break;
     }
+  simplify();
+  if (!registers.hasReferences())
+    for (Op& each : ops_)
+      if (each.op == Opcode::ReturnScalar)
+        each.op = Opcode::Return; // nothing to release
   // Put the prologue in front; labels shift with it.
   uint32_t shift = uint32_t(prologue_.size());
   if (shift) {

@@ -63,9 +63,11 @@ private:
     Label label = Label::None;
     Span span;
     uint32_t spelling = ~0u; // into spellings_
+    bool isTable = false;    // an entry of a switch
   };
   void add(Op op);
-  void widen(const std::vector<uint32_t>& position);
+  /// Jumps to jumps, jumps to what follows, and what nothing reaches.
+  void simplify();
 
   std::vector<Op> prologue_;
   std::vector<Op> ops_;

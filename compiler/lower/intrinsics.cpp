@@ -61,13 +61,15 @@ bool FunctionLowering::intrinsic(llvm::StringRef path, const Selected& selected,
       return true;
     }
     Operand value = operand(args[0]);
-    Register text = acquire(layouts().string());
+    bool fresh = !writesInPlace(dest);
+    Register text = fresh ? dest : acquire(layouts().string());
     intoString({}, text);
     FormatSpec spec;
     if (*which == Intrinsic::DebugText)
       spec.kind = FormatSpec::Kind::Debug;
     appendValue(text, value, spec);
-    into(temporary(text));
+    if (!fresh)
+      into(temporary(text));
     return true;
   }
   case Intrinsic::TextNew:

@@ -270,9 +270,9 @@ void Layouts::fillNominal(Type* type, LayoutId id) {
   if (type->kind == Kind::Struct) {
     auto* item = llvm::cast<ast::StructItem>(type->item);
     if (item->fields.empty()) {
-      layout.kind = LayoutKind::Int;
-      layout.scalar = vm::ScalarKind::Unit;
-      layout.width = vm::IntWidth::U8;
+      layout.kind = LayoutKind::Int; // as an enum of one variant
+      layout.scalar = vm::ScalarKind::UnitEnum;
+      layout.width = vm::IntWidth::U16;
     } else {
       layout.kind = LayoutKind::Struct;
     }
@@ -280,7 +280,7 @@ void Layouts::fillNominal(Type* type, LayoutId id) {
     module_.layouts[vm::index(id)] = layout;
     layout.variants.push_back(variantOf(item->name.name.text(), item->shape, item->fields, 0));
     if (layout.kind == LayoutKind::Int)
-      layout.variants.clear();
+      layout.variants[0].shape = vm::VariantShape::Unit;
   } else {
     auto* item = llvm::cast<ast::EnumItem>(type->item);
     bool hasPayload = false;

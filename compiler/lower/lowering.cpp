@@ -207,8 +207,7 @@ uint32_t ModuleLowering::global(ast::Item* item, const Environment& environment)
   uint32_t number = found->second;
   module_.globals.emplace_back();
   Type* type = instantiate(program_.constantType(item), environment);
-  vm::LayoutId layout = layouts_.of(type);
-  layouts_.cellOf(layout);
+  vm::LayoutId layout = layouts_.cellOf(layouts_.of(type));
   Instance instance;
   instance.kind = Instance::Kind::Global;
   instance.environment = environment;

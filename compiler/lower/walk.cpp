@@ -250,9 +250,14 @@ void forEachBinding(const Pattern* pattern, llvm::function_ref<void(const Variab
 }
 
 const Variable* rootVariable(const Expr* place) {
+  const PathExpr* path = rootPath(place);
+  return path ? path->target.variable : nullptr;
+}
+
+const PathExpr* rootPath(const Expr* place) {
   for (;;) {
     if (auto* path = dyn_cast<PathExpr>(place))
-      return path->target.kind == TargetKind::Variable ? path->target.variable : nullptr;
+      return path->target.kind == TargetKind::Variable ? path : nullptr;
     if (auto* field = dyn_cast<FieldExpr>(place))
       place = field->object;
     else if (auto* position = dyn_cast<TupleFieldExpr>(place))
@@ -263,8 +268,8 @@ const Variable* rootVariable(const Expr* place) {
       place = borrow->operand;
     else if (auto* unary = dyn_cast<UnaryExpr>(place); unary && unary->op == UnaryOp::Deref)
       place = unary->operand;
-    else if (auto* call = dyn_cast<MethodCallExpr>(place))
-      place = call->receiver; // `m.or_insert(k, d)`
+    else if (auto* call = dyn_cast<MethodCallExpr>(place); call && call->name.name.text() == "or_insert")
+      place = call->receiver; // what it answers can be changed in place
     else
       return nullptr;
   }
@@ -360,11 +365,13 @@ public:
       return;
     }
     case ExprKind::MethodCall: {
-      // The receiver may be a place, which is taken after the arguments.
       auto* call = cast<MethodCallExpr>(expr);
+      walk(call->receiver);
       for (const Argument& argument : call->arguments)
         walkArgument(argument.value);
-      walk(call->receiver);
+      // A receiver that is a place, or a variable, is looked at again after the arguments.
+      if (const PathExpr* root = rootPath(call->receiver))
+        use(root);
       return;
     }
     case ExprKind::Call: {
@@ -494,9 +501,11 @@ private:
       return;
     case ExprKind::MethodCall: {
       auto* call = cast<MethodCallExpr>(expr);
+      findLast(variable, call->receiver, last, leaves, budget);
       for (const Argument& argument : call->arguments)
         findLast(variable, argument.value, last, leaves, budget);
-      findLast(variable, call->receiver, last, leaves, budget);
+      if (const PathExpr* root = rootPath(call->receiver); root && root->target.variable == variable)
+        last = root;
       return;
     }
     default: // in the order of evaluation

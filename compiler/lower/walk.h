@@ -17,6 +17,7 @@ void forEachBinding(const ast::Pattern* pattern, llvm::function_ref<void(const a
 
 /// The variable at the root of a place such as `v.f[i]`, or null.
 const ast::Variable* rootVariable(const ast::Expr* place);
+const ast::PathExpr* rootPath(const ast::Expr* place);
 
 struct BodyFacts {
   /// `&mut v` was written for the whole variable in a `let`, or as an argument while v is a sequence.
