@@ -160,6 +160,8 @@ private:
   /// What a pattern says, without names, references and alternatives; null when it matches anything.
   static Pattern* plain(Pattern* pattern) {
     while (pattern) {
+      if (pattern->type && pattern->type->is(Kind::Error))
+        return nullptr;
       if (auto* binding = dyn_cast<BindingPattern>(pattern)) {
         if (binding->target.kind != TargetKind::None)
           return pattern;

@@ -898,13 +898,16 @@ std::optional<int64_t> Checker::evaluateInteger(Expr* expr, const ItemContext& c
       if (!prefix.binding) {
         silent |= prefix.reported;
         if (!prefix.reported && segments.size() == 1) {
-          bool parameter = llvm::any_of(context.generics, [&](Parameter* each) {
-            return each->name == segments[0].ident.name;
-          });
+          bool parameter = false;
+          for (Parameter* each : context.generics)
+            if (each->name == segments[0].ident.name) {
+              parameter = true;
+              silent |= each->isConst;
+            }
           if (!parameter)
             resolver_.reportUnknown(segments[0].ident.span, segments[0].ident.name, "constant",
                                     context.scope, resolve::kValue);
-          silent = !parameter;
+          silent |= !parameter;
         }
         return std::nullopt;
       }

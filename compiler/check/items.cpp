@@ -122,6 +122,7 @@ ArrayRef<Parameter*> Checker::makeGenerics(Item* item, Generics& generics,
     parameter->owner = item;
     parameter->span = each.name.span;
     parameter->defaultType = each.defaultType;
+    parameter->isConst = each.isConst;
     const_cast<GenericParameter&>(each).type = types_.param(parameter);
     all.push_back(parameter);
   }

@@ -148,6 +148,13 @@ Type* Checker::checkPipe(PipeExpr* expr, Type* expected) {
       made->hasTypeArgs = method->hasTypeArgs;
       made->arguments = context_.list<Argument>({argument});
       expr->desugared = made;
+    } else if (auto* field = dyn_cast<FieldExpr>(step)) {
+      // `recv.method` without parentheses; a field that holds a function is called the same way.
+      auto* made = context_.make<MethodCallExpr>(expr->span);
+      made->receiver = field->object;
+      made->name = field->name;
+      made->arguments = context_.list<Argument>({argument});
+      expr->desugared = made;
     } else {
       StringRef name;
       Span nameSpan = step->span;

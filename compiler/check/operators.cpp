@@ -100,10 +100,10 @@ Type* Checker::checkUnary(UnaryExpr* expr, Type* expected) {
     engine_.report(expr->operand->span, diag::ReferenceForValue, print(type->args[0]), print(type));
     return types_.error();
   }
-  if (type->is(Kind::Infer)) {
+  if (type->is(Kind::Infer) && type->inferKind == InferKind::General) {
     if (!negate)
-      return unifier_.unify(type, types_.boolean()) ? types_.boolean() : type;
-    return type;
+      unifier_.unify(type, types_.boolean());
+    return shallow(type);
   }
   LangTrait which = negate ? LangTrait::Neg : LangTrait::Not;
   if (TraitItem* trait = lang(which)) {

@@ -317,6 +317,8 @@ ValuePath Checker::resolveValue(const Path& path, Type* expected) {
       return fromBinding(*binding, first, path.span, expected);
     for (Parameter* parameter : context.generics)
       if (parameter->name == name) {
+        if (parameter->isConst)
+          return {};
         engine_.report(first.ident.span, diag::WrongNamespace, name.text(), "a type", "a value");
         return {};
       }
@@ -469,6 +471,10 @@ SmallVector<Type*, 4> Checker::openTypeArgs(ArrayRef<Parameter*> generics, const
     }
   }
   while (args.size() < wanted) {
+    if (generics[args.size()]->isConst) {
+      args.push_back(types_.error());
+      continue;
+    }
     Type* fresh = unifier_.fresh();
     body_->opened.push_back({fresh, span,
                              ("type argument `" + generics[args.size()]->name.text() + "` of `" + name + "`").str()});

@@ -104,9 +104,11 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
   pattern->type = solid;
   noteType(&pattern->type);
   auto mismatch = [&](Type* found) {
+    pattern->type = types_.error(); // counts as anything when cases are counted
     engine_.report(pattern->span, diag::TypeMismatch, print(solid), print(found));
   };
   auto bindAll = [&](ArrayRef<Pattern*> elements) { // after an error: names are bound all the same
+    pattern->type = types_.error();
     for (Pattern* element : elements)
       checkPattern(element, types_.error(), scope);
   };
@@ -325,6 +327,7 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
   case PatternKind::Struct: {
     auto* structure = cast<StructPattern>(pattern);
     auto bindFields = [&] {
+      pattern->type = types_.error();
       for (const FieldPattern& field : structure->fields)
         checkPattern(field.pattern, types_.error(), scope);
     };

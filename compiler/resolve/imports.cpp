@@ -98,6 +98,9 @@ void Resolver::resolveImport(Import& import) {
       ModuleScope* found = nullptr;
       for (size_t i = 1; i < path.size(); ++i) {
         text += (i > 1 ? "::" : "") + path[i].name.text().str();
+        // The library's own building blocks do not exist for anybody else.
+        if (text == "intrinsics" && from->package != 0)
+          break;
         if (library_->hasModule(text)) {
           found = libraryModule(text);
           best = i + 1;
@@ -112,7 +115,7 @@ void Resolver::resolveImport(Import& import) {
         SmallVector<StringRef, 64> modules;
         library_->modules(modules);
         for (StringRef each : modules)
-          if (each.ends_with("::" + wanted)) {
+          if (each != "intrinsics" && each.ends_with("::" + wanted)) {
             engine_.report(path[1].span, diag::UnknownModule, "std::" + wanted)
                 .help(("its path is `std::" + each + "`").str());
             return;

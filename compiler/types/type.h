@@ -57,6 +57,7 @@ struct Parameter {
   ArrayRef<TraitRef> bounds;
   Type* type = nullptr;
   ast::TypeNode* defaultType = nullptr; // of a trait's or struct's parameter
+  bool isConst = false;                 // not supported yet, and reported where it is declared
   Span span;
   bool isSelf() const { return index == kSelfIndex; }
 };

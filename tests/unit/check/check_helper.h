@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -69,7 +70,7 @@ inline std::unique_ptr<Checked> checkProgram(llvm::StringRef entry, Modules modu
 inline std::string codesOf(llvm::StringRef entry, Modules modules = {}) {
   auto checked = checkProgram(entry, modules);
   std::string codes = checked->codes();
-  if (!codes.empty())
+  if (!codes.empty() && std::getenv("GOS_SHOW_REPORTS"))
     MESSAGE(checked->report());
   return codes;
 }
