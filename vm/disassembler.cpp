@@ -18,6 +18,9 @@ constexpr const char* kFormats[] = {
 #include "vm/opcodes.def"
 };
 
+#define GOS_OP(name, format) static_assert(sizeof(format) <= 5, "an instruction has four operands");
+#include "vm/opcodes.def"
+
 llvm::StringRef layoutName(const Module& module, LayoutId id) {
   return index(id) < module.layouts.size() ? llvm::StringRef(module.layouts[index(id)].name) : llvm::StringRef("?");
 }

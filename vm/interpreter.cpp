@@ -827,6 +827,8 @@ Trap Vm::interpret() {
     NEXT();
   }
   OP(LoadGlobal) {
+    if (!globalReady_[BX]) [[unlikely]]
+      SLOW(initialiseGlobal(*this, BX));
     ASSIGN(R(A), globals_[BX]);
     NEXT();
   }

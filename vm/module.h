@@ -120,7 +120,7 @@ struct Function {
 /// the first time LoadGlobal asks for it: a region pays (and is judged) only for the constants it reads.
 struct Global {
   std::string name;
-  LayoutId layout{};       // of the content, not of the cell
+  LayoutId layout{};       // of the cell
   FunctionId initialiser = FunctionId::None;
 };
 

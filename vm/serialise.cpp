@@ -273,6 +273,7 @@ std::string serialise(const Module& module) {
   out.list(module.globals, [&](const Global& global) {
     out.text(global.name);
     out.u32(index(global.layout));
+    out.u32(index(global.initialiser));
   });
   out.list(module.natives, [&](const NativeImport& import) { write(out, import); });
   out.list(module.packages, [&](const std::string& name) { out.text(name); });
@@ -291,9 +292,12 @@ llvm::Expected<Module> deserialise(llvm::StringRef bytes) {
     module.strings = in.list<std::string>(4, [&] { return in.text(); });
     module.formats = in.list<FormatSpec>(15, [&] { return readFormat(in); });
     module.functions = in.list<Function>(53, [&] { return readFunction(in); });
-    module.globals = in.list<Global>(8, [&] {
-      std::string name = in.text();
-      return Global{std::move(name), LayoutId(in.u32())};
+    module.globals = in.list<Global>(12, [&] {
+      Global global;
+      global.name = in.text();
+      global.layout = LayoutId(in.u32());
+      global.initialiser = FunctionId(in.u32());
+      return global;
     });
     module.natives = in.list<NativeImport>(12, [&] { return readImport(in); });
     module.packages = in.list<std::string>(4, [&] { return in.text(); });

@@ -90,6 +90,18 @@ bool SlowPaths::nativeCall(Vm& vm, uint32_t import, Value* outgoing, Value& dest
 
 // ---- objects ----------------------------------------------------------------------------------------
 
+bool SlowPaths::initialiseGlobal(Vm& vm, uint32_t global) {
+  vm.globalReady_[global] = 1; // one that asks for itself meanwhile finds nothing in it
+  const FunctionId initialiser = vm.module_.globals[global].initialiser;
+  if (initialiser == FunctionId::None)
+    return true;
+  Value value = 0;
+  if (Trap trap = vm.call(initialiser, {}, value))
+    return raise(vm, std::move(trap));
+  asCell(vm.globals_[global])->content = value;
+  return true;
+}
+
 bool SlowPaths::makeUnique(Vm& vm, Value& slot) { return vm.heap_.makeUnique(slot) || raiseHeap(vm); }
 
 bool SlowPaths::newStruct(Vm& vm, LayoutId layout, uint16_t variant, bool isEnum, Value* outgoing,

@@ -24,6 +24,9 @@ struct SlowPaths {
   // ---- calls ----
   static bool nativeCall(Vm& vm, uint32_t import, Value* outgoing, Value& destination);
 
+  /// Fills a constant or static by its own initialiser, the first time it is asked for.
+  static bool initialiseGlobal(Vm& vm, uint32_t global);
+
   // ---- objects; arguments in the outgoing slots are taken over ----
   static bool makeUnique(Vm& vm, Value& slot);
   static bool newStruct(Vm& vm, LayoutId layout, uint16_t variant, bool isEnum, Value* outgoing, Value& destination);

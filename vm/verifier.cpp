@@ -809,6 +809,15 @@ llvm::Error verify(const Module& module, const NativeTable& natives) {
   for (const Global& global : module.globals)
     if (!facts.inRange(global.layout) || facts.layout(global.layout).kind != LayoutKind::Cell)
       return refuse("global `" + global.name + "` is no cell");
+  for (const Global& global : module.globals) {
+    if (global.initialiser == FunctionId::None)
+      continue;
+    if (index(global.initialiser) >= module.functions.size())
+      return refuse("initialiser of global `" + global.name + "` is out of range");
+    const Function& function = module.functions[index(global.initialiser)];
+    if (function.parameterCount != 0 || !facts.matches(function.result, facts.layout(global.layout).element))
+      return refuse("initialiser of global `" + global.name + "` does not fit it");
+  }
   for (const FormatSpec& spec : module.formats)
     if (spec.align > FormatSpec::Align::Right || spec.kind > FormatSpec::Kind::Octal)
       return refuse("format is not sane");

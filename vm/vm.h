@@ -192,6 +192,7 @@ private:
   std::vector<Instruction> code_;   // of all functions, with the operands that `patch` resolves
   std::vector<Value> constantObjects_; // immortal: the module's strings, then byte vectors and unit variants
   std::vector<Value> globals_;      // immortal cells
+  std::vector<uint8_t> globalReady_; // filled, or being filled
   std::vector<std::vector<Value>> unitVariants_; // by layout, by variant
   std::vector<std::vector<uint16_t>> referenceParameters_; // by function
 

@@ -211,6 +211,8 @@ private:
       if (!isVariableName(value))
         return refuse("`--comptime-env` takes the name of one variable; found " + quoted(value),
                       "letters, digits and `_`, for instance `--comptime-env=HOME`");
+      if (StringRef problem = environmentNameProblem(value); !problem.empty())
+        return refuse("`--comptime-env` cannot permit " + quoted(value) + ": " + problem.str(), "");
       if (!llvm::is_contained(options_.comptimeEnv, value))
         options_.comptimeEnv.push_back(value.str());
       return true;

@@ -35,12 +35,17 @@ RegionAnswer Evaluator::evaluate(size_t index, Origin origin) {
   options.depth = policy_.budgets.depth;
   options.outputBytes = policy_.budgets.outputBytes;
   options.verification = vm::Verification::Verified; // `create` did
-  auto machine = vm::Vm::create(module_, *natives_, std::move(options));
-  if (!machine) {
-    answer.trap = vm::Trap::make(vm::TrapKind::Refused, llvm::toString(machine.takeError()));
-    return answer;
+  if (machine_) {
+    machine_->restart(std::move(options));
+  } else {
+    auto machine = vm::Vm::create(module_, *natives_, std::move(options));
+    if (!machine) {
+      answer.trap = vm::Trap::make(vm::TrapKind::Refused, llvm::toString(machine.takeError()));
+      return answer;
+    }
+    machine_ = std::move(*machine);
   }
-  vm::Vm& vm = **machine;
+  vm::Vm& vm = *machine_;
   vm::Value result = 0;
   answer.trap = vm.run(thunk, result);
   answer.output = vm.capturedOutput().str();

@@ -55,6 +55,7 @@ private:
   vm::Module module_;
   ComptimePolicy policy_;
   const vm::NativeTable* natives_ = nullptr;
+  std::unique_ptr<vm::Vm> machine_; // loaded once, restarted for every region: a region costs what it does
 };
 
 } // namespace gos::fold
