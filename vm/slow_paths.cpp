@@ -98,7 +98,11 @@ bool SlowPaths::initialiseGlobal(Vm& vm, uint32_t global) {
   Value value = 0;
   if (Trap trap = vm.call(initialiser, {}, value))
     return raise(vm, std::move(trap));
-  asCell(vm.globals_[global])->content = value;
+  Value& content = asCell(vm.globals_[global])->content;
+  if (vm.isReference(vm.module_.functions[index(initialiser)].result))
+    vm.heap_.assign(content, value);
+  else
+    content = value;
   return true;
 }
 
