@@ -155,6 +155,10 @@ void FunctionLowering::callFunction(const Selected& selected, llvm::ArrayRef<con
   if (selected.function->builtin >= 0 &&
       intrinsic(module_.builtinPath(selected.function), selected, ordered, dest))
     return;
+  if (std::optional<Selected> inner = forwarded(selected)) {
+    callFunction(*inner, written, ordered, spelling, dest);
+    return;
+  }
   const check::Signature& signature = module_.program().signature(selected.function);
   Environment environment = calleeEnvironment(selected);
   llvm::SmallVector<CallArgument, 8> args(ordered.size());
@@ -165,6 +169,60 @@ void FunctionLowering::callFunction(const Selected& selected, llvm::ArrayRef<con
   }
   evaluateArguments(args, written);
   callSelected(selected, args, spelling, dest);
+}
+
+/// A library function that only hands its parameters on, in order, to another (`math::sqrt(x)` is `x.sqrt()`): the
+/// other one is called instead.
+std::optional<Selected> FunctionLowering::forwarded(const Selected& selected) {
+  FunctionItem* function = selected.function;
+  if (function->builtin >= 0 || !function->body || module_.packageOf(function) != 0 ||
+      !function->body->statements.empty() || !function->body->tail)
+    return std::nullopt;
+  if (!module_.program().ensureChecked(function))
+    return std::nullopt;
+  const Expr* body = actual(function->body->tail);
+  llvm::SmallVector<const Expr*, 4> args;
+  const Target* target = nullptr;
+  if (auto* call = dyn_cast<MethodCallExpr>(body); call && !call->fieldCall && !call->identity) {
+    args.push_back(call->receiver);
+    args.append(call->ordered.begin(), call->ordered.end());
+    target = &call->target;
+  } else if (auto* plain = dyn_cast<CallExpr>(body); plain && !plain->isTypeInfo) {
+    args.append(plain->ordered.begin(), plain->ordered.end());
+    if (auto* path = dyn_cast<PathExpr>(actual(plain->callee)))
+      target = &path->target;
+  }
+  if (!target || target->kind != TargetKind::Function || !target->item ||
+      args.size() != function->parameters.size())
+    return std::nullopt;
+  for (size_t i = 0; i != args.size(); ++i) {
+    auto* path = dyn_cast<PathExpr>(args[i]);
+    auto* binding = dyn_cast<BindingPattern>(function->parameters[i].pattern);
+    if (!path || !binding || path->target.kind != TargetKind::Variable ||
+        path->target.variable != binding->variable)
+      return std::nullopt;
+  }
+  auto* item = dyn_cast<FunctionItem>(target->item);
+  if (!item)
+    return std::nullopt;
+  Environment environment = calleeEnvironment(selected);
+  Type* self = target->selfType ? module_.instantiate(target->selfType, environment) : nullptr;
+  Selected inner = module_.program().select(item, module_.instantiate(target->typeArgs, environment), self);
+  if (!inner.function || inner.isStructural)
+    return std::nullopt;
+  // The same parameters, so that what is passed needs nothing more than it did.
+  const check::Signature& outer = module_.program().signature(function);
+  const check::Signature& other = module_.program().signature(inner.function);
+  if (outer.parameters.size() != other.parameters.size())
+    return std::nullopt;
+  Environment innerEnvironment = calleeEnvironment(inner);
+  for (size_t i = 0; i != outer.parameters.size(); ++i)
+    if (module_.instantiate(outer.parameters[i], environment) !=
+        module_.instantiate(other.parameters[i], innerEnvironment))
+      return std::nullopt;
+  if (module_.instantiate(outer.result, environment) != module_.instantiate(other.result, innerEnvironment))
+    return std::nullopt;
+  return inner;
 }
 
 void FunctionLowering::callSelected(const Selected& selected, llvm::MutableArrayRef<CallArgument> args,

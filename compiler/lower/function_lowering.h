@@ -276,6 +276,7 @@ private:
   void openArguments(llvm::MutableArrayRef<CallArgument> args, bool native);
   void closeArguments(llvm::MutableArrayRef<CallArgument> args, bool native);
   Selected select(const ast::Target& target);
+  std::optional<Selected> forwarded(const Selected& selected);
   Environment calleeEnvironment(const Selected& selected);
   std::string spellingOf(const Expr* callee);
   Operand defaultValue(Type* type);
