@@ -128,19 +128,23 @@ private:
     return {};
   }
 
-  void open(char bracket) { put({&bracket, 1}); }
-  void between(bool first, unsigned depth) {
+  void open(char bracket) {
+    put({&bracket, 1});
+    ++indent_;
+  }
+  void between(bool first) {
     if (!first)
       put(",");
     if (pretty_) {
       put("\n");
-      out_.appendRepeated("  ", depth + 1);
+      out_.appendRepeated("  ", indent_);
     }
   }
-  void close(char bracket, bool empty, unsigned depth) {
+  void close(char bracket, bool empty) {
+    --indent_;
     if (pretty_ && !empty) {
       put("\n");
-      out_.appendRepeated("  ", depth);
+      out_.appendRepeated("  ", indent_);
     }
     put({&bracket, 1});
   }
@@ -150,11 +154,11 @@ private:
     VecObject* vec = vm::asVec(value);
     open('[');
     for (uint64_t i = 0; i < vec->length; ++i) {
-      between(i == 0, depth);
+      between(i == 0);
       if (Trap trap = write(vm_.heap().element(vec, i), layout.element, depth + 1))
         return trap;
     }
-    close(']', vec->length == 0, depth);
+    close(']', vec->length == 0);
     return {};
   }
 
@@ -180,7 +184,7 @@ private:
     // Writing may call a `Display` of the guest, which may ask for the order again: keep our own.
     const std::vector<uint32_t> numbers(order.begin(), order.end());
     for (size_t i = 0; i < numbers.size(); ++i) {
-      between(i == 0, depth);
+      between(i == 0);
       const vm::MapEntry entry = map->entries[numbers[i]];
       Trap trap = isMap ? writeKey(entry.key, layout.element) : write(entry.key, layout.element, depth + 1);
       if (!trap && isMap) {
@@ -190,7 +194,7 @@ private:
       if (trap)
         return trap;
     }
-    close(isMap ? '}' : ']', numbers.empty(), depth);
+    close(isMap ? '}' : ']', numbers.empty());
     return {};
   }
 
@@ -201,7 +205,7 @@ private:
       return write(object->slots()[0], variant.fields[0], depth + 1);
     open(named ? '{' : '[');
     for (size_t i = 0; i < variant.fields.size(); ++i) {
-      between(i == 0, depth);
+      between(i == 0);
       if (named) {
         writeText(variant.fieldNames[i]);
         colon();
@@ -209,7 +213,7 @@ private:
       if (Trap trap = write(object->slots()[i], variant.fields[i], depth + 1))
         return trap;
     }
-    close(named ? '}' : ']', variant.fields.empty(), depth);
+    close(named ? '}' : ']', variant.fields.empty());
     return {};
   }
 
@@ -235,17 +239,18 @@ private:
       return {};
     }
     open('{');
-    between(true, depth);
+    between(true);
     writeText(variant.name);
     colon();
     if (Trap trap = writeFields(variant, object, depth + 1))
       return trap;
-    close('}', false, depth);
+    close('}', false);
     return {};
   }
 
   Vm& vm_;
   bool pretty_;
+  unsigned indent_ = 0; // brackets that are open
   vm::TextBuffer& out_;
 };
 
