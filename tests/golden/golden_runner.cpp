@@ -6,6 +6,7 @@
 //
 //   // run: gos check --comptime-io=none            the file itself follows as the last argument,
 //   // run: gos run {file} -- one two               unless `{file}` or `{dir}` stands somewhere
+//   // run: gos help check {}                       `{}` is no word: the command takes no file
 //
 // `<case>.expect` beside it holds `[exit]`, `[stdout]` and `[stderr]`; a section that is empty is
 // left out. Paths of this machine are masked as `{dir}`, `{goldens}`, `{build}`, `{source}`. A name
@@ -92,7 +93,7 @@ std::vector<std::string> commandOf(const std::string& source, const Options& opt
   std::vector<std::string> command = words(lines[0].substr(std::string(kRunMark).size()));
   if (command.empty() || command[0] != "gos")
     return {};
-  bool named = false;
+  bool named = std::erase(command, "{}") != 0;
   for (std::string& word : command) {
     named |= word.find("{file}") != std::string::npos || word.find("{dir}") != std::string::npos;
     word = replaced(word, "{file}", file.filename().string());
@@ -124,7 +125,9 @@ bool runCase(const Options& options, const std::string& name, const fs::path& fi
     return false;
   }
   const Sections sections = {result.code, masked(result.out, options, file), masked(result.err, options, file)};
-  const bool reportsError = sections.err.find("error[") != std::string::npos && result.code == 1;
+  const bool saysError = sections.err.find("error[") != std::string::npos ||
+                         sections.err.find("\"severity\":\"error\"") != std::string::npos;
+  const bool reportsError = saysError && result.code == 1;
   const bool saysFail = file.filename().string().rfind("fail_", 0) == 0;
   if (reportsError != saysFail) {
     std::printf("FAIL %s\n  a name starts with `fail_` exactly when an error is reported; this one %s\n%s\n", name.c_str(),
