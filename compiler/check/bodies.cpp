@@ -54,6 +54,8 @@ void Checker::declareLocal(Variable* variable) {
 }
 
 void Checker::closeScope(size_t mark) {
+  while (!body_->borrows.empty() && body_->borrows.back().scope > mark)
+    body_->borrows.pop_back();
   while (locals_.size() > mark) {
     localTop_[locals_.back().name] = locals_.back().previous;
     locals_.pop_back();

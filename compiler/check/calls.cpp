@@ -227,31 +227,6 @@ void Checker::checkArgument(Expr* argument, Type* parameter, StringRef name, uin
   coerce(argument, typeOf(parameter), parameter);
 }
 
-void Checker::checkBorrowsOfCall(Expr* receiver, bool receiverMutable, ArrayRef<Expr*> ordered) {
-  // Two `&mut` of one root in one call; windows are the exception, they are compared at run time.
-  SmallVector<std::pair<Variable*, Expr*>, 4> roots;
-  if (receiver && receiverMutable)
-    if (Variable* root = rootVariable(receiver))
-      roots.push_back({root, receiver});
-  for (Expr* argument : ordered) {
-    auto* borrow = argument ? dyn_cast<BorrowExpr>(folded(argument)) : nullptr;
-    if (!borrow || borrow->mutability != Mutability::Mutable)
-      continue;
-    if (auto* index = dyn_cast<IndexExpr>(borrow->operand); index && isa<RangeExpr>(index->index))
-      continue;
-    Variable* root = rootVariable(borrow->operand);
-    if (!root)
-      continue;
-    for (auto& [other, place] : roots)
-      if (other == root) {
-        engine_.report(argument->span, diag::OverlappingBorrows, root->name.text())
-            .label(place->span, "first borrowed here");
-        return;
-      }
-    roots.push_back({root, argument});
-  }
-}
-
 Type* Checker::callFunction(const CallSite& site, FunctionItem* function, const ValuePath& given,
                             ArrayRef<Expr*>& orderedOut, Target& target) {
   FunctionInfo& info = functionInfo(function);

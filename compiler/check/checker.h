@@ -220,6 +220,15 @@ struct Body {
     std::string what;
   };
   std::vector<Opened> opened; // type arguments that nobody wrote
+  /// A named reference, alive to the end of its block (borrows.cpp).
+  struct Borrow {
+    Variable* root;
+    Name by;
+    Span span;
+    bool exclusive;
+    size_t scope; // locals in scope when it was made
+  };
+  std::vector<Borrow> borrows;
   std::vector<Variable*> variables; // whose type is still open
   std::vector<size_t> regions;      // indices into Checker::regions
 };
@@ -456,6 +465,11 @@ private:
   void noteWrite(Variable* variable, Span span);
   void finishComparison(const Body::Operation& operation);
 
+  // ---- borrows.cpp ----
+  void addBorrow(Expr* value, Name by, Span span);
+  void reportConflict(Variable* root, Span span, bool writes);
+  void checkBorrowsOfCall(Expr* receiver, bool receiverMutable, ArrayRef<Expr*> ordered);
+
   // ---- paths.cpp ----
   ValuePath resolveValue(const Path& path, Type* expected);
   ValuePath associated(Type* type, const PathSegment& segment, Span span);
@@ -500,7 +514,6 @@ private:
   Type* checkTypeInfo(CallExpr* expr, const ValuePath& value);
   Type* checkPipe(PipeExpr* expr, Type* expected);
   bool checkConversion(MethodCallExpr* expr, Type* receiver, Type* expected, Type*& result);
-  void checkBorrowsOfCall(Expr* receiver, bool receiverMutable, ArrayRef<Expr*> ordered);
   static bool leavesFrame(Expr* body);
 
   // ---- closures.cpp ----
@@ -585,7 +598,7 @@ private:
 
   // names used all the time
   Name selfName_, selfTypeName_, underscore_, intoName_, tryIntoName_, fromName_, nextName_, typeInfoName_,
-      fieldOfName_, cloneName_, toStringName_;
+      fieldOfName_, toStringName_, forName_;
 
   friend class Program;
 };

@@ -161,6 +161,8 @@ void Checker::checkLet(LetStmt* stmt, bool& diverges) {
   checkPattern(stmt->pattern, type);
   if (auto* binding = dyn_cast<BindingPattern>(stmt->pattern)) {
     binding->variable->readThrough = readThrough;
+    if (stmt->value)
+      addBorrow(stmt->value, binding->variable->name, stmt->value->span);
     if (!stmt->value) {
       binding->variable->isAssigned = true; // set later: lowering gives it a place of its own
       lateVariables_.insert(binding->variable);
@@ -376,10 +378,20 @@ Type* Checker::checkFor(ForExpr* expr) {
   checkPattern(expr->pattern, element);
   if (!isa<BindingPattern>(expr->pattern) && !isa<WildcardPattern>(expr->pattern))
     body_->lets.push_back({expr->pattern, element, true});
+  // A sequence is not changed while a loop walks over it.
+  size_t borrows = body_->borrows.size();
+  Expr* iterable = folded(expr->iterable);
+  if (auto* borrow = dyn_cast<BorrowExpr>(iterable))
+    iterable = borrow->operand;
+  if (auto* path = dyn_cast<PathExpr>(iterable);
+      path && path->target.kind == TargetKind::Variable && shallow(path->target.variable->type)->isContainer())
+    body_->borrows.push_back({path->target.variable, forName_, iterable->span, false, locals_.size()});
   body_->loops.push_back({expr, expr->label.name, nullptr, false, false});
   checkBlock(expr->body, nullptr, true);
   body_->discards.push_back(expr->body);
   body_->loops.pop_back();
+  if (body_->borrows.size() > borrows)
+    body_->borrows.resize(borrows);
   closeScope(mark);
   return types_.unit();
 }

@@ -882,7 +882,7 @@ std::optional<int64_t> Checker::evaluateInteger(Expr* expr, const ItemContext& c
   case ExprKind::Path: {
     auto* path = cast<PathExpr>(expr);
     ArrayRef<PathSegment> segments = path->path.segments;
-    if (path->path.qualifier)
+    if (path->path.qualifier || segments.empty())
       return std::nullopt;
     ConstItem* constant = nullptr;
     if (segments.size() == 2 && segments[0].ident.name == selfTypeName_ && context.owner) {

@@ -563,6 +563,8 @@ Variable* Checker::rootVariable(Expr* expr) {
 
 void Checker::noteWrite(Variable* variable, Span span) {
   variable->isAssigned = true;
+  if (!body_->borrows.empty())
+    reportConflict(variable, span, true);
   if (variable->owner != body_->frame->owner)
     body_->capturedWrites.push_back({variable, span});
 }
@@ -572,6 +574,8 @@ void Checker::checkWritable(Expr* place, bool borrow, bool topLevel) {
   switch (place->kind) {
   case ExprKind::Path: {
     auto* path = cast<PathExpr>(place);
+    if (path->target.kind == TargetKind::None)
+      return; // reported
     StringRef name = path->path.segments.back().ident.name.text();
     if (path->target.kind == TargetKind::Variable) {
       Variable* variable = path->target.variable;
@@ -595,8 +599,6 @@ void Checker::checkWritable(Expr* place, bool borrow, bool topLevel) {
       return;
     }
     if (path->target.kind == TargetKind::Static && cast<StaticItem>(path->target.item)->isMutable)
-      return;
-    if (path->target.kind == TargetKind::None)
       return;
     if (path->target.kind == TargetKind::Static || path->target.kind == TargetKind::Const ||
         path->target.kind == TargetKind::AssociatedConst) {

@@ -30,6 +30,8 @@ Variable* Checker::useVariable(const Local& local, Span span, bool report) {
           .label(variable->span, "bound here");
     return nullptr;
   }
+  if (!body_->borrows.empty() && report)
+    reportConflict(variable, span, false);
   for (Frame* frame = body_->frame; frame && frame->owner != variable->owner; frame = frame->outer) {
     if (!frame->closure)
       break;
@@ -273,6 +275,10 @@ ValuePath Checker::fromBinding(const Binding& binding, const PathSegment& segmen
 ValuePath Checker::resolveValue(const Path& path, Type* expected) {
   const ItemContext& context = body_->context;
   ArrayRef<PathSegment> segments = path.segments;
+  if (segments.empty()) { // `<T>` alone
+    engine_.report(path.span, diag::WrongNamespace, "<..>", "a type", "a value");
+    return {};
+  }
   if (path.qualifier) {
     Type* base = resolveType(path.qualifier, context, TypeUse::Local);
     for (const PathSegment& segment : segments.drop_back())

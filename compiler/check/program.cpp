@@ -29,7 +29,7 @@ Checker::Checker(ProgramInput& input, Engine& engine)
   nextName_ = names.intern("next");
   typeInfoName_ = names.intern("typeInfo");
   fieldOfName_ = names.intern("field_of");
-  cloneName_ = names.intern("clone");
+  forName_ = names.intern("for");
   toStringName_ = names.intern("to_string");
 }
 

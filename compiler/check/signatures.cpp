@@ -163,6 +163,10 @@ Type* Checker::builtinType(Name name, const PathSegment& segment, const ItemCont
     return types_.scalar(kind);
   }
   SmallVector<Type*, 4> args = typeArguments(segment, wanted, {}, context, use, name.text());
+  if (kind == Kind::MaxHeap || kind == Kind::MinHeap)
+    if (Type* element = args[0]; element->is(Kind::U64) || element->is(Kind::Usize) || element->is(Kind::Map) ||
+                                 element->is(Kind::Set) || element->is(Kind::Fn))
+      engine_.report(segment.ident.span, diag::BadContainerElement, types::print(element), name.text());
   return types_.container(kind, args);
 }
 
@@ -190,6 +194,8 @@ Type* Checker::resolveTypePath(const Path& path, const ItemContext& context, Typ
       base = projection(base, segment.ident, context, true);
     return base;
   }
+  if (path.segments.empty())
+    return types_.error();
   const PathSegment& first = path.segments[0];
   Name name = first.ident.name;
   Type* base = nullptr;

@@ -190,3 +190,12 @@ TEST_CASE("loops") {
   CHECK(codesIn("'a: for i in 0..3 { for j in 0..3 { continue 'a } }") == "");
   CHECK(codesIn("while true { break 'b }") == "GR0017");
 }
+
+TEST_CASE("named references keep their root until the end of the block") {
+  CHECK(codesIn("let mut x = 1\nlet r = &mut x\n*r = 2\nprintln!(\"{}\", x)") == "GT0043");
+  CHECK(codesIn("let mut x = 1\n{ let r = &mut x\n *r = 2 }\nprintln!(\"{}\", x)") == "");
+  CHECK(codesIn("let mut x = 1\nlet r = &x\nx = 2\nprintln!(\"{}\", *r)") == "GT0043");
+  CHECK(codesIn("let mut x = 1\nlet r = &x\nprintln!(\"{} {}\", *r, x)") == "");
+  CHECK(codesIn("let mut xs = #[1]\nfor x in xs { xs.push(x) }\nprintln!(\"{}\", xs.len())") == "GT0043");
+  CHECK(codesIn("let mut xs = #[1]\nfor i in 0..xs.len() { xs.push(i) }\nfor x in xs { println!(\"{}\", x) }\nxs.clear()") == "");
+}
