@@ -9,6 +9,7 @@ namespace gos::vm {
 namespace {
 
 constexpr uint64_t kLargestInline = 448;            // bytes that a string or vector keeps in the object
+constexpr uint64_t kSlack = 24;                     // bytes of room in a copy of text
 constexpr uint64_t kLargestCount = uint64_t(1) << 56; // elements or bytes; sizes below never overflow
 
 ObjectKind objectKind(LayoutKind kind) {
@@ -425,10 +426,15 @@ bool Heap::copyForWriting(Value& slot) {
   switch (old->kind) {
   case ObjectKind::String: {
     auto* string = static_cast<StringObject*>(old);
-    StringObject* copy = newString(string->text(), string->layout);
+    // Whoever asks is about to write, most often to append.
+    StringObject* copy = newStringWithCapacity(string->length + kSlack, string->layout);
     if (copy == nullptr)
       return false;
+    if (string->length != 0)
+      std::memcpy(copy->data, string->data, string->length);
+    copy->length = string->length;
     copy->scalars = string->scalars;
+    chargeBytes(string->length);
     fresh = copy;
     break;
   }

@@ -20,6 +20,9 @@ struct VariantInfo {
   std::vector<uint16_t> references;
 };
 
+enum class KnownVariant : uint8_t { None, Some, Ok, Err };
+inline constexpr uint16_t kNoVariant = 0xffff;
+
 /// The run-time digest of a Layout.
 struct LayoutInfo {
   LayoutKind kind = LayoutKind::Int;
@@ -29,6 +32,8 @@ struct LayoutInfo {
   bool valueIsReference = false;   // value of Map
   bool plainEquality = false;      // no hook, no float and no closure in it: the same object is equal to itself
   std::vector<VariantInfo> variants;
+  /// Where the variants of Option and Result stand, by KnownVariant; kNoVariant if it has none of that name.
+  std::array<uint16_t, 4> known = {kNoVariant, kNoVariant, kNoVariant, kNoVariant};
 };
 
 class Heap {

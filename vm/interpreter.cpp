@@ -200,7 +200,11 @@ Trap Vm::interpret() {
     const int64_t divisor = INT(C);
     if (divisor == 0) [[unlikely]]
       FAIL(DivideByZero);
-    R(A) = divisor == -1 ? 0 - R(B) : Value(INT(B) / divisor);
+    const int64_t dividend = INT(B);
+    if (((uint64_t(dividend) | uint64_t(divisor)) >> 32) == 0) // see RemI64
+      R(A) = uint32_t(dividend) / uint32_t(divisor);
+    else
+      R(A) = divisor == -1 ? 0 - Value(dividend) : Value(dividend / divisor);
     NEXT();
   }
   OP(RemI64) {

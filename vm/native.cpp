@@ -8,14 +8,10 @@ namespace gos::vm {
 
 namespace {
 
-/// The variant of this name, or none.
-std::optional<uint16_t> findVariant(const Layout& layout, llvm::StringRef name) {
-  if (layout.kind != LayoutKind::Enum)
-    return std::nullopt;
-  for (size_t i = 0; i < layout.variants.size(); ++i)
-    if (layout.variants[i].name == name)
-      return uint16_t(i);
-  return std::nullopt;
+/// The variant of an Option or a Result, or none.
+std::optional<uint16_t> findVariant(const Vm& vm, LayoutId id, KnownVariant variant) {
+  const uint16_t at = vm.info(id).known[size_t(variant)];
+  return at == kNoVariant ? std::nullopt : std::optional(at);
 }
 
 /// A body and a layout that do not agree: checkImport let something by. Refused, never guessed.
@@ -63,9 +59,9 @@ Value zeroValue(Vm& vm, LayoutId id, unsigned depth) {
 }
 
 /// The one field of a variant gets the (owned) value; of a reference, null means that there was no room.
-Trap makeVariant(Vm& vm, const NativeImport& import, llvm::StringRef name, std::optional<Value> payload, Value& result) {
+Trap makeVariant(Vm& vm, const NativeImport& import, KnownVariant known, std::optional<Value> payload, Value& result) {
   const Layout& layout = vm.layout(import.result);
-  const std::optional<uint16_t> variant = findVariant(layout, name);
+  const std::optional<uint16_t> variant = findVariant(vm, import.result, known);
   if (!variant || layout.variants[*variant].fields.size() != (payload ? 1u : 0u))
     return misfit(import);
   if (!payload) {
@@ -86,9 +82,9 @@ Trap makeVariant(Vm& vm, const NativeImport& import, llvm::StringRef name, std::
 }
 
 /// The layout of a variant's only field; none if there is no such variant or field.
-std::optional<LayoutId> payloadLayout(Vm& vm, LayoutId id, llvm::StringRef name) {
+std::optional<LayoutId> payloadLayout(Vm& vm, LayoutId id, KnownVariant known) {
   const Layout& layout = vm.layout(id);
-  const std::optional<uint16_t> variant = findVariant(layout, name);
+  const std::optional<uint16_t> variant = findVariant(vm, id, known);
   if (!variant || layout.variants[*variant].fields.size() != 1)
     return std::nullopt;
   return layout.variants[*variant].fields[0];
@@ -192,81 +188,81 @@ Trap Arguments::returnStrings(llvm::ArrayRef<std::string> items) {
   return result_ == 0 ? vm_.heapTrap() : Trap{};
 }
 
-Trap Arguments::returnNone() { return makeVariant(vm_, import_, "None", std::nullopt, result_); }
+Trap Arguments::returnNone() { return makeVariant(vm_, import_, KnownVariant::None, std::nullopt, result_); }
 
 Trap Arguments::returnSomeInteger(int64_t value) {
-  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, "Some");
+  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Some);
   if (!payload || !isKind(vm_, *payload, LayoutKind::Int))
     return misfit(import_);
-  return makeVariant(vm_, import_, "Some", fromInteger(value), result_);
+  return makeVariant(vm_, import_, KnownVariant::Some, fromInteger(value), result_);
 }
 
 Trap Arguments::returnSomeReal(double value) {
-  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, "Some");
+  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Some);
   if (!payload || !isKind(vm_, *payload, LayoutKind::Float))
     return misfit(import_);
-  return makeVariant(vm_, import_, "Some", fromReal(value), result_);
+  return makeVariant(vm_, import_, KnownVariant::Some, fromReal(value), result_);
 }
 
 Trap Arguments::returnSomeString(llvm::StringRef text) {
-  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, "Some");
+  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Some);
   if (!payload || !isKind(vm_, *payload, LayoutKind::String))
     return misfit(import_);
-  return makeVariant(vm_, import_, "Some", fromObject(vm_.heap().newString(text, *payload)), result_);
+  return makeVariant(vm_, import_, KnownVariant::Some, fromObject(vm_.heap().newString(text, *payload)), result_);
 }
 
-Trap Arguments::returnSomeOwned(uint64_t value) { return makeVariant(vm_, import_, "Some", value, result_); }
+Trap Arguments::returnSomeOwned(uint64_t value) { return makeVariant(vm_, import_, KnownVariant::Some, value, result_); }
 
 Trap Arguments::returnOkUnit() {
-  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, "Ok");
+  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Ok);
   if (payload && isKind(vm_, *payload, LayoutKind::Int))
-    return makeVariant(vm_, import_, "Ok", Value(0), result_);
-  return makeVariant(vm_, import_, "Ok", std::nullopt, result_);
+    return makeVariant(vm_, import_, KnownVariant::Ok, Value(0), result_);
+  return makeVariant(vm_, import_, KnownVariant::Ok, std::nullopt, result_);
 }
 
 Trap Arguments::returnOkInteger(int64_t value) {
-  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, "Ok");
+  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Ok);
   if (!payload || !isKind(vm_, *payload, LayoutKind::Int))
     return misfit(import_);
-  return makeVariant(vm_, import_, "Ok", fromInteger(value), result_);
+  return makeVariant(vm_, import_, KnownVariant::Ok, fromInteger(value), result_);
 }
 
 Trap Arguments::returnOkReal(double value) {
-  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, "Ok");
+  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Ok);
   if (!payload || !isKind(vm_, *payload, LayoutKind::Float))
     return misfit(import_);
-  return makeVariant(vm_, import_, "Ok", fromReal(value), result_);
+  return makeVariant(vm_, import_, KnownVariant::Ok, fromReal(value), result_);
 }
 
 Trap Arguments::returnOkString(llvm::StringRef text) {
-  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, "Ok");
+  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Ok);
   if (!payload || !isKind(vm_, *payload, LayoutKind::String))
     return misfit(import_);
-  return makeVariant(vm_, import_, "Ok", fromObject(vm_.heap().newString(text, *payload)), result_);
+  return makeVariant(vm_, import_, KnownVariant::Ok, fromObject(vm_.heap().newString(text, *payload)), result_);
 }
 
 Trap Arguments::returnOkBytes(llvm::StringRef bytes) {
-  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, "Ok");
+  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Ok);
   if (!payload || !isBytes(vm_, *payload))
     return misfit(import_);
-  return makeVariant(vm_, import_, "Ok", makeBytes(vm_, *payload, bytes), result_);
+  return makeVariant(vm_, import_, KnownVariant::Ok, makeBytes(vm_, *payload, bytes), result_);
 }
 
 Trap Arguments::returnOkStrings(llvm::ArrayRef<std::string> items) {
-  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, "Ok");
+  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Ok);
   if (!payload || !isStrings(vm_, *payload))
     return misfit(import_);
-  return makeVariant(vm_, import_, "Ok", makeStrings(vm_, *payload, items), result_);
+  return makeVariant(vm_, import_, KnownVariant::Ok, makeStrings(vm_, *payload, items), result_);
 }
 
-Trap Arguments::returnOkOwned(uint64_t value) { return makeVariant(vm_, import_, "Ok", value, result_); }
+Trap Arguments::returnOkOwned(uint64_t value) { return makeVariant(vm_, import_, KnownVariant::Ok, value, result_); }
 
 Trap Arguments::returnErr(llvm::StringRef message) {
-  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, "Err");
+  const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Err);
   if (!payload)
     return misfit(import_);
   if (isKind(vm_, *payload, LayoutKind::String))
-    return makeVariant(vm_, import_, "Err", fromObject(vm_.heap().newString(message, *payload)), result_);
+    return makeVariant(vm_, import_, KnownVariant::Err, fromObject(vm_.heap().newString(message, *payload)), result_);
   const Layout& error = vm_.layout(*payload);
   if (error.kind != LayoutKind::Struct || error.variants[0].fields.empty() ||
       !isKind(vm_, error.variants[0].fields[0], LayoutKind::String))
@@ -285,7 +281,7 @@ Trap Arguments::returnErr(llvm::StringRef message) {
     vm_.heap().release(object);
     return vm_.heapTrap();
   }
-  return makeVariant(vm_, import_, "Err", fromObject(object), result_);
+  return makeVariant(vm_, import_, KnownVariant::Err, fromObject(object), result_);
 }
 
 } // namespace gos::vm

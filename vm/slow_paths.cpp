@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 
@@ -285,6 +286,17 @@ bool SlowPaths::format(Vm& vm, Value& slot, Value value, LayoutId layout, uint32
   // The commonest case without a detour: text as it is.
   if (shape.kind == LayoutKind::String && formatSpec == FormatSpec{} && shape.display == FunctionId::None)
     return stringAppend(vm, slot, value);
+  // The next: an integer in decimal.
+  if (shape.kind == LayoutKind::Int && shape.scalar == ScalarKind::Integer && formatSpec == FormatSpec{} &&
+      shape.display == FunctionId::None) {
+    char digits[24];
+    const std::to_chars_result end =
+        isSigned(shape.width) ? std::to_chars(digits, digits + sizeof(digits), asInteger(value))
+                              : std::to_chars(digits, digits + sizeof(digits), value);
+    if (!vm.heap_.makeUnique(slot))
+      return raiseHeap(vm);
+    return vm.heap_.append(asString(slot), {digits, size_t(end.ptr - digits)}) || raiseHeap(vm);
+  }
   TextBuffer text(vm.heap_.available());
   if (Trap trap = formatValue(vm, value, layout, formatSpec, text))
     return raise(vm, std::move(trap));

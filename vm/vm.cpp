@@ -47,6 +47,12 @@ std::vector<LayoutInfo> digest(const Module& module) {
       info.valueIsReference = isReference(layout.value);
       contains(layout.value);
     }
+    if (layout.kind == LayoutKind::Enum)
+      for (size_t at = 0; at < std::min<size_t>(layout.variants.size(), kNoVariant); ++at)
+        for (const auto& [name, known] : {std::pair("None", KnownVariant::None), std::pair("Some", KnownVariant::Some),
+                                          std::pair("Ok", KnownVariant::Ok), std::pair("Err", KnownVariant::Err)})
+          if (layout.variants[at].name == name)
+            info.known[size_t(known)] = uint16_t(at);
     if (layout.kind == LayoutKind::Struct || layout.kind == LayoutKind::Enum)
       for (const VariantLayout& variant : layout.variants) {
         VariantInfo& shape = info.variants.emplace_back();
