@@ -49,6 +49,8 @@ Trap EnvVar(Arguments& arguments) {
     return vm.deny(Capability::EnvRead, ("the variable `" + name + "`").str(), ("--comptime-env " + name).str());
   const std::optional<std::string> value = hostOf(vm).variable(name);
   if (vm.inFold()) {
+    if (Trap trap = vm.charge(1000)) // it is recorded
+      return trap;
     vm::FoldInput input;
     input.kind = vm::FoldInput::Kind::Environment;
     input.package = vm.callingPackage();

@@ -56,6 +56,7 @@ std::array<uint8_t, 32> hashOf(StringRef bytes) {
 }
 
 constexpr unsigned kDeepestTree = 256;
+constexpr uint64_t kOperationSteps = 1000;
 
 } // namespace
 
@@ -87,7 +88,13 @@ FileResult HostFiles::mayWrite() const {
   return {};
 }
 
+/// Where a fold below `full` reads. Every operation is recorded and costs the kernel more than it costs the guest, so it
+/// is charged like a few hundred instructions.
 const Root* HostFiles::root(FileResult& result) {
+  if (Trap trap = vm_.charge(kOperationSteps)) {
+    result = trapped(std::move(trap));
+    return nullptr;
+  }
   std::string reason;
   const Root* found = vm_.callingLevel().level == ComptimeIo::None ? nullptr : host_.rootOfCaller(reason);
   if (found == nullptr)

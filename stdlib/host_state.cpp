@@ -108,7 +108,7 @@ bool LibraryHost::fill() {
   return count > 0;
 }
 
-bool LibraryHost::readLine(std::string& line) {
+bool LibraryHost::readLine(std::string& line, uint64_t cap) {
   size_t searched = inputAt_;
   while (true) {
     const size_t end = input_.find('\n', searched);
@@ -118,10 +118,12 @@ bool LibraryHost::readLine(std::string& line) {
       return true;
     }
     const size_t pending = input_.size() - inputAt_;
+    if (pending > cap)
+      return false;
     if (!fill()) {
       line.assign(input_, inputAt_);
       inputAt_ = input_.size();
-      return !line.empty();
+      return true;
     }
     searched = pending; // fill moved what is pending to the front
   }

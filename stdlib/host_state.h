@@ -130,12 +130,15 @@ public:
   /// elsewhere until 64 KiB; standard error is not, and standard output goes first.
   void write(Stream stream, llvm::StringRef bytes);
   void flush();
-  /// Standard input. Never blocks longer than one line needs. Flushes standard output first.
-  bool readLine(std::string& line);
+  /// Standard input: a line with its newline, empty at the end. Never blocks longer than one line needs, and flushes
+  /// standard output first. False when the line is longer than `cap`.
+  bool readLine(std::string& line, uint64_t cap);
   std::string readRest(uint64_t cap, bool& tooLarge);
 
   // ---- handles --------------------------------------------------------------------------------------
   HandleTable& handles() { return handles_; }
+  /// Bytes in the buffers of readers and writers, held against the heap's limit.
+  uint64_t buffered = 0;
 
   // ---- environment ------------------------------------------------------------------------------------
   std::optional<std::string> variable(llvm::StringRef name) const;

@@ -26,44 +26,72 @@ std::string asText(std::string bytes) {
   return out;
 }
 
-/// Takes at most `count` bytes from a reader. Adapters read through others; the depth is bounded, so that a reader
-/// that leads to itself ends.
-std::string take(LibraryHost& host, int64_t number, uint64_t count, unsigned depth) {
-  auto* reader = host.handles().find<ReaderHandle>(number);
+/// Buffers live outside the guest's heap: their bytes are held against its limit all the same, and charged as work.
+Trap chargeBuffer(Vm& vm, uint64_t bytes) {
+  LibraryHost& host = hostOf(vm);
+  if (bytes > vm.heap().limit() - std::min(host.buffered, vm.heap().limit()))
+    return vm.heapTrap();
+  host.buffered += bytes;
+  return chargeBulk(vm, bytes);
+}
+
+/// Takes at most `count` bytes from a reader. Adapters read through others, which a program may tie into a knot of any
+/// shape: the depth is bounded and every step is charged.
+Trap take(Vm& vm, int64_t number, uint64_t count, unsigned depth, std::string& out) {
+  HandleTable& handles = hostOf(vm).handles();
+  if (Trap trap = vm.charge(1))
+    return trap;
+  auto* reader = handles.find<ReaderHandle>(number);
   if (reader == nullptr || depth > kDeepestReader)
     return {};
   count = std::min(count, reader->limit);
-  std::string out = reader->bytes.substr(std::min(reader->position, reader->bytes.size()), count);
-  reader->position += out.size();
-  for (size_t i = 0; i < reader->sources.size() && out.size() < count; ++i)
-    out += take(host, reader->sources[i], count - out.size(), depth + 1);
+  const size_t before = out.size();
+  out += StringRef(reader->bytes).substr(reader->position, count);
+  reader->position += out.size() - before;
+  if (reader->position >= reader->bytes.size()) { // all given out
+    hostOf(vm).buffered -= std::min<uint64_t>(hostOf(vm).buffered, reader->bytes.size());
+    reader->bytes.clear();
+    reader->position = 0;
+  }
+  const std::vector<int64_t> sources = reader->sources;
+  for (int64_t source : sources) {
+    if (out.size() - before >= count)
+      break;
+    if (Trap trap = take(vm, source, count - (out.size() - before), depth + 1, out))
+      return trap;
+  }
+  const uint64_t taken = out.size() - before;
   if (reader->limit != ~uint64_t(0))
-    reader->limit -= out.size();
-  if (auto* sink = host.handles().find<WriterHandle>(reader->sink); sink != nullptr && !sink->closed)
-    sink->bytes += out;
-  return out;
+    reader->limit -= std::min<uint64_t>(reader->limit, taken);
+  if (auto* sink = handles.find<WriterHandle>(reader->sink); sink != nullptr && !sink->closed) {
+    if (Trap trap = chargeBuffer(vm, taken))
+      return trap;
+    sink->bytes.append(out, before);
+  }
+  return {};
 }
 
-bool putTo(LibraryHost& host, int64_t number, StringRef bytes) {
-  auto* writer = host.handles().find<WriterHandle>(number);
-  if (writer == nullptr || writer->closed)
-    return false;
-  if (auto* reader = host.handles().find<ReaderHandle>(writer->reader))
+/// False when there is no such writer, or it is closed.
+Trap putTo(Vm& vm, int64_t number, StringRef bytes, bool& done) {
+  HandleTable& handles = hostOf(vm).handles();
+  auto* writer = handles.find<WriterHandle>(number);
+  done = writer != nullptr && !writer->closed;
+  if (!done)
+    return {};
+  if (Trap trap = chargeBuffer(vm, bytes.size()))
+    return trap;
+  if (auto* reader = handles.find<ReaderHandle>(writer->reader))
     reader->bytes.append(bytes.data(), bytes.size());
   else
     writer->bytes.append(bytes.data(), bytes.size());
-  return true;
+  return {};
 }
+
+/// A handle takes memory of the tool: making one costs as much as a few hundred instructions.
+constexpr uint64_t kHandleSteps = 1024;
 
 Trap returnReader(Arguments& arguments, std::unique_ptr<ReaderHandle> reader) {
   return arguments.returnInteger(hostOf(arguments.vm()).handles().add(std::move(reader)));
-}
-
-/// Buffers live outside the guest's heap, so they are charged as work.
-Trap chargeBuffer(Vm& vm, uint64_t bytes) {
-  if (bytes > vm.heap().available())
-    return vm.heapTrap();
-  return chargeBulk(vm, bytes);
 }
 
 } // namespace
@@ -74,7 +102,8 @@ namespace bodies {
 
 Trap IoReadLine(Arguments& arguments) {
   std::string line;
-  hostOf(arguments.vm()).readLine(line);
+  if (!hostOf(arguments.vm()).readLine(line, arguments.vm().heap().available()))
+    return arguments.vm().heapTrap();
   line = asText(std::move(line));
   Value& slot = arguments.slot(0);
   Vm& vm = arguments.vm();
@@ -115,6 +144,8 @@ Trap IoFlush(Arguments& arguments) {
 // ---- in memory --------------------------------------------------------------------------------------
 
 Trap IoStringReader(Arguments& arguments) {
+  if (Trap trap = arguments.vm().charge(kHandleSteps))
+    return trap;
   if (Trap trap = chargeBuffer(arguments.vm(), arguments.string(0).size()))
     return trap;
   auto reader = std::make_unique<ReaderHandle>();
@@ -123,13 +154,13 @@ Trap IoStringReader(Arguments& arguments) {
 }
 
 Trap IoBufferWriter(Arguments& arguments) {
-  if (Trap trap = arguments.vm().charge(16))
+  if (Trap trap = arguments.vm().charge(kHandleSteps))
     return trap;
   return arguments.returnInteger(hostOf(arguments.vm()).handles().add(std::make_unique<WriterHandle>()));
 }
 
 Trap IoLimitReader(Arguments& arguments) {
-  if (Trap trap = arguments.vm().charge(16))
+  if (Trap trap = arguments.vm().charge(kHandleSteps))
     return trap;
   auto reader = std::make_unique<ReaderHandle>();
   reader->sources = {arguments.integer(0)};
@@ -138,7 +169,7 @@ Trap IoLimitReader(Arguments& arguments) {
 }
 
 Trap IoTeeReader(Arguments& arguments) {
-  if (Trap trap = arguments.vm().charge(16))
+  if (Trap trap = arguments.vm().charge(kHandleSteps))
     return trap;
   auto reader = std::make_unique<ReaderHandle>();
   reader->sources = {arguments.integer(0)};
@@ -148,6 +179,8 @@ Trap IoTeeReader(Arguments& arguments) {
 
 Trap IoMultiReader(Arguments& arguments) {
   const VecObject* sources = arguments.vec(0);
+  if (Trap trap = arguments.vm().charge(kHandleSteps))
+    return trap;
   if (Trap trap = chargeBuffer(arguments.vm(), sources->length * 8))
     return trap;
   auto reader = std::make_unique<ReaderHandle>();
@@ -157,7 +190,7 @@ Trap IoMultiReader(Arguments& arguments) {
 }
 
 Trap IoPipe(Arguments& arguments) {
-  if (Trap trap = arguments.vm().charge(32))
+  if (Trap trap = arguments.vm().charge(2 * kHandleSteps))
     return trap;
   HandleTable& handles = hostOf(arguments.vm()).handles();
   const int64_t reader = handles.add(std::make_unique<ReaderHandle>());
@@ -168,25 +201,29 @@ Trap IoPipe(Arguments& arguments) {
 }
 
 Trap IoCopyN(Arguments& arguments) {
-  LibraryHost& host = hostOf(arguments.vm());
-  if (host.handles().find<WriterHandle>(arguments.integer(0)) == nullptr)
+  Vm& vm = arguments.vm();
+  HandleTable& handles = hostOf(vm).handles();
+  if (handles.find<WriterHandle>(arguments.integer(0)) == nullptr)
     return arguments.returnErr("the writer is closed, or is no writer of this program");
-  if (host.handles().find<ReaderHandle>(arguments.integer(1)) == nullptr)
+  if (handles.find<ReaderHandle>(arguments.integer(1)) == nullptr)
     return arguments.returnErr("the reader is closed, or is no reader of this program");
-  const std::string bytes = take(host, arguments.integer(1), uint64_t(std::max<int64_t>(arguments.integer(2), 0)), 0);
-  if (Trap trap = chargeBuffer(arguments.vm(), bytes.size()))
+  std::string bytes;
+  if (Trap trap = take(vm, arguments.integer(1), uint64_t(std::max<int64_t>(arguments.integer(2), 0)), 0, bytes))
     return trap;
-  if (!putTo(host, arguments.integer(0), bytes))
-    return arguments.returnErr("the writer is closed");
-  return arguments.returnOkInteger(int64_t(bytes.size()));
+  bool done = false;
+  if (Trap trap = putTo(vm, arguments.integer(0), bytes, done))
+    return trap;
+  return done ? arguments.returnOkInteger(int64_t(bytes.size())) : arguments.returnErr("the writer is closed");
 }
 
 Trap IoDrain(Arguments& arguments) {
-  LibraryHost& host = hostOf(arguments.vm());
-  if (host.handles().find<ReaderHandle>(arguments.integer(0)) == nullptr)
+  Vm& vm = arguments.vm();
+  if (hostOf(vm).handles().find<ReaderHandle>(arguments.integer(0)) == nullptr)
     return Trap::incompatible("the reader is closed, or is no reader of this program");
-  std::string bytes = take(host, arguments.integer(0), ~uint64_t(0), 0);
-  if (Trap trap = chargeBuffer(arguments.vm(), bytes.size()))
+  std::string bytes;
+  if (Trap trap = take(vm, arguments.integer(0), ~uint64_t(0), 0, bytes))
+    return trap;
+  if (Trap trap = chargeBulk(vm, bytes.size()))
     return trap;
   return arguments.returnString(asText(std::move(bytes)));
 }
@@ -199,9 +236,10 @@ Trap IoContents(Arguments& arguments) {
 }
 
 Trap IoWriteHandle(Arguments& arguments) {
-  if (Trap trap = chargeBuffer(arguments.vm(), arguments.string(1).size()))
+  bool done = false;
+  if (Trap trap = putTo(arguments.vm(), arguments.integer(0), arguments.string(1), done))
     return trap;
-  if (!putTo(hostOf(arguments.vm()), arguments.integer(0), arguments.string(1)))
+  if (!done)
     return Trap::incompatible("the writer is closed, or is no writer of this program");
   return arguments.returnInteger(int64_t(arguments.string(1).size()));
 }

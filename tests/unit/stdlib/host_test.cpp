@@ -248,6 +248,26 @@ TEST_CASE("a fold's output is captured and the program's own is not touched") {
   CHECK(machine.vm().capturedOutput() == "note\n");
 }
 
+TEST_CASE("readers tied into a knot end by the budget") {
+  vm::VmOptions options = Machine::program();
+  options.steps = 100'000'000;
+  Machine machine(std::move(options));
+  const size_t multi = machine.native("io::multi_reader", {"Vec<i64>"}, "i64");
+  const size_t drain = machine.native("io::drain", {"i64"}, "String");
+  const size_t reader = machine.native("io::string_reader", {"String"}, "i64");
+  const size_t limit = machine.native("io::limit_reader", {"i64", "i64"}, "i64");
+  const int64_t text = int64_t(machine.call(reader, {machine.text("abcdef")}).value);
+  const int64_t part = int64_t(machine.call(limit, {vm::fromInteger(text), 4}).value);
+  CHECK(machine.call(drain, {vm::fromInteger(part)}).text == "\"abcd\"");
+  CHECK(machine.call(drain, {vm::fromInteger(text)}).text == "\"ef\"");
+  int64_t knot = text;
+  for (int i = 0; i < 40; ++i)
+    knot = int64_t(machine.call(multi, {machine.integers({knot, knot})}).value);
+  CHECK(machine.call(drain, {vm::fromInteger(knot)}).trap == TrapKind::Budget);
+  for (int64_t forged : {int64_t(-1), int64_t(3), knot + 1})
+    CHECK(machine.call(drain, {vm::fromInteger(forged)}).trap == TrapKind::Incompatible);
+}
+
 TEST_CASE("JSON comes back as it went") {
   Machine machine;
   const size_t parse = machine.native("encoding::json::parse", {"String"}, "Result<Value, errors::Error>");
