@@ -263,9 +263,9 @@ TEST_CASE("readers tied into a knot end by the budget") {
   int64_t knot = text;
   for (int i = 0; i < 40; ++i)
     knot = int64_t(machine.call(multi, {machine.integers({knot, knot})}).value);
-  CHECK(machine.call(drain, {vm::fromInteger(knot)}).trap == TrapKind::Budget);
   for (int64_t forged : {int64_t(-1), int64_t(3), knot + 1})
     CHECK(machine.call(drain, {vm::fromInteger(forged)}).trap == TrapKind::Incompatible);
+  CHECK(machine.call(drain, {vm::fromInteger(knot)}).trap == TrapKind::Budget);
 }
 
 TEST_CASE("JSON comes back as it went") {
