@@ -373,10 +373,26 @@ void FunctionLowering::evaluateArguments(llvm::MutableArrayRef<CallArgument> arg
 
 /// Everything has been evaluated: takes the values of `&mut` arguments out of their places.
 void FunctionLowering::openArguments(llvm::MutableArrayRef<CallArgument> args, bool native) {
+  // What other arguments read of a variable that is taken now, they keep.
+  for (CallArgument& arg : args)
+    if (arg.isInOut && arg.place.root == Place::Root::Register)
+      for (CallArgument& other : args)
+        if (!other.isInOut && other.value.isLocal() && other.value.reg == arg.place.reg) {
+          other.value.lastUse = false;
+          other.value = copied(other.value);
+        }
+  checkWindows(args);
   for (CallArgument& arg : args) {
     if (!arg.isInOut)
       continue;
     Place& place = arg.place;
+    if (!place.steps.empty() && place.steps.back().kind == PlaceStep::Kind::Window) {
+      // A copy of the part: what it is a part of stays, since there may be other windows onto it.
+      arg.isWindow = true;
+      Operand part = loadPlace(place);
+      arg.open.reg = part.reg;
+      arg.opened = true;
+    }
     bool sameLayout = place.layout() == arg.want;
     LayoutId cellLayout = native ? LayoutId{} : layouts().cellOf(arg.want);
     if (!native && sameLayout && place.steps.empty()) {
@@ -400,7 +416,8 @@ void FunctionLowering::openArguments(llvm::MutableArrayRef<CallArgument> args, b
         continue;
       }
     }
-    arg.open = openPlace(place);
+    if (!arg.isWindow)
+      arg.open = openPlace(place);
     arg.opened = true;
     Register value = arg.open.reg;
     if (!sameLayout) { // an array where a slice is wanted
@@ -455,8 +472,36 @@ void FunctionLowering::closeArguments(llvm::MutableArrayRef<CallArgument> args, 
       code_.op(Opcode::Release, value);
       release(arg.retyped);
     }
-    closePlace(arg.place, arg.open);
+    if (arg.isWindow) {
+      storePlace(arg.place, temporary(arg.open.reg));
+    } else {
+      closePlace(arg.place, arg.open);
+    }
   }
+}
+
+/// Windows onto one place may be passed together when they have no element in common.
+void FunctionLowering::checkWindows(llvm::MutableArrayRef<CallArgument> args) {
+  auto window = [](CallArgument& arg) -> PlaceStep* {
+    return arg.isInOut && !arg.place.steps.empty() && arg.place.steps.back().kind == PlaceStep::Kind::Window
+               ? &arg.place.steps.back()
+               : nullptr;
+  };
+  for (size_t i = 0; i != args.size(); ++i)
+    for (size_t k = i + 1; k != args.size(); ++k) {
+      PlaceStep *a = window(args[i]), *b = window(args[k]);
+      if (!a || !b || args[i].place.reg != args[k].place.reg || args[i].place.root != args[k].place.root)
+        continue;
+      Label apart = code_.makeLabel();
+      Register aLow = inRegister(a->index), aHigh = inRegister(a->high);
+      Register bLow = inRegister(b->index), bHigh = inRegister(b->high);
+      code_.jump(Opcode::JumpLeI64, apart, aHigh, bLow);
+      code_.jump(Opcode::JumpLeI64, apart, bHigh, aLow);
+      code_.jump(Opcode::JumpLeI64, apart, aHigh, aLow);
+      code_.jump(Opcode::JumpLeI64, apart, bHigh, bLow);
+      code_.op(Opcode::PanicCode, {}, 0u, {}, uint32_t(vm::PanicReason::OverlappingWindows));
+      code_.bind(apart);
+    }
 }
 
 void FunctionLowering::nativeCall(llvm::StringRef path, llvm::MutableArrayRef<Operand> operands, LayoutId result,

@@ -339,7 +339,17 @@ bool FunctionLowering::mayWriteVariables(const Expr* expr) {
     return true;
   if (auto* borrow = dyn_cast<BorrowExpr>(expr); borrow && borrow->mutability == Mutability::Mutable)
     return true;
+  // A reference that is handed on is written through.
+  auto handsOn = [](llvm::ArrayRef<Argument> arguments) {
+    return llvm::any_of(arguments, [](const Argument& argument) {
+      return argument.value && argument.value->type && argument.value->type->isMutableRef();
+    });
+  };
+  if (auto* call = dyn_cast<CallExpr>(expr); call && handsOn(call->arguments))
+    return true;
   if (auto* call = dyn_cast<MethodCallExpr>(expr); call && call->target.kind == TargetKind::Function) {
+    if (handsOn(call->arguments))
+      return true;
     auto* item = dyn_cast_or_null<FunctionItem>(call->target.item);
     if (!item)
       return true;
@@ -373,7 +383,8 @@ void FunctionLowering::protect(Operand& operand, llvm::ArrayRef<const Expr*> lat
             if (expr && expr->span.contains(use->span))
               facts_.overwritten.erase(use);
   }
-  if (!operand.variable->isMutable)
+  bool isReferenceVariable = operand.variable->type && operand.variable->type->isMutableRef();
+  if (!operand.variable->isMutable && !isReferenceVariable)
     return;
   for (const Expr* expr : later)
     if (expr && mayWriteVariables(expr)) {

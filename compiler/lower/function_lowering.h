@@ -218,6 +218,7 @@ private:
   void narrow(ast::BinaryOp op, Type* type, Register reg);
   void comparison(ast::BinaryOp op, Type* type, Operand left, Operand right, Register dest);
   void concat(const ast::BinaryExpr* expr, Register dest);
+  const Expr* asText(const Expr* written);
   /// -1, 0 or 1.
   void compareInto(Type* type, Operand left, Operand right, Register dest);
   void equalInto(Type* type, Operand left, Operand right, Register dest);
@@ -258,6 +259,7 @@ private:
     Register cell = Register::None;
     bool sharesCell = false; // the place is a variable in a cell, or a parameter's cell: no write back
     bool opened = false;
+    bool isWindow = false;
     LayoutId want{};
     Register retyped = Register::None;
   };
@@ -274,6 +276,7 @@ private:
   void structuralCall(const Selected& selected, llvm::ArrayRef<const Expr*> ordered, Register dest);
   void evaluateArguments(llvm::MutableArrayRef<CallArgument> args, llvm::ArrayRef<const Expr*> written);
   void openArguments(llvm::MutableArrayRef<CallArgument> args, bool native);
+  void checkWindows(llvm::MutableArrayRef<CallArgument> args);
   void closeArguments(llvm::MutableArrayRef<CallArgument> args, bool native);
   Selected select(const ast::Target& target);
   std::optional<Selected> forwarded(const Selected& selected);

@@ -132,38 +132,57 @@ void FunctionLowering::concat(const BinaryExpr* expr, Register dest) {
     at = binary->left;
   }
   std::reverse(parts.begin(), parts.end());
-  Operand first = operand(parts[0]);
-  protect(first, llvm::ArrayRef(parts).drop_front());
-  if ((first.isTemporary() && !first.isConstant) || (first.isLocal() && first.lastUse)) {
-    // The first part is ours: it grows in place.
-    Operand grown = first.isTemporary() ? first : copied(first);
-    for (size_t i = 1; i != parts.size(); ++i) {
-      Operand part = operand(parts[i]);
-      code_.op(Opcode::StringAppend, grown.reg, inRegister(part));
-      drop(part);
+  auto append = [&](Register text, const Expr* part) {
+    if (const Expr* shown = asText(part)) {
+      appendValue(text, operand(shown), FormatSpec{});
+      return;
     }
+    Operand value = operand(part);
+    code_.op(Opcode::StringAppend, text, inRegister(value));
+    drop(value);
+  };
+  if (parts.size() == 2 && !asText(parts[0]) && !asText(parts[1])) {
+    llvm::SmallVector<Operand, 2> values;
+    operands(parts, values);
+    bool ours = (values[0].isTemporary() && !values[0].isConstant) || (values[0].isLocal() && values[0].lastUse);
+    if (!ours) {
+      code_.op(Opcode::StringConcat, dest, inRegister(values[0]), inRegister(values[1]));
+      drop(values[1]);
+      drop(values[0]);
+      return;
+    }
+    Operand grown = copied(values[0]); // ours: it grows in place
+    code_.op(Opcode::StringAppend, grown.reg, inRegister(values[1]));
+    drop(values[1]);
     moveInto(dest, grown);
     return;
   }
-  Operand second = operand(parts[1]);
-  Register left = inRegister(first), right = inRegister(second);
-  if (parts.size() == 2) {
-    code_.op(Opcode::StringConcat, dest, left, right);
-    drop(second);
-    drop(first);
-    return;
+  Operand text;
+  if (asText(parts[0])) {
+    text = temporary(acquire(layouts().string()));
+    intoString({}, text.reg);
+    append(text.reg, parts[0]);
+  } else {
+    text = operand(parts[0]);
+    protect(text, llvm::ArrayRef(parts).drop_front());
+    text.isConstant = false;
+    text = copied(text);
   }
-  Register text = acquire(layouts().string());
-  code_.op(Opcode::StringConcat, text, left, right);
-  drop(second);
-  drop(first);
-  for (size_t i = 2; i != parts.size(); ++i) {
-    Operand part = operand(parts[i]);
-    code_.op(Opcode::StringAppend, text, inRegister(part));
-    drop(part);
-  }
-  Operand result = temporary(text);
-  moveInto(dest, result);
+  for (const Expr* part : llvm::ArrayRef(parts).drop_front())
+    append(text.reg, part);
+  moveInto(dest, text);
+}
+
+/// `x.to_string()`, where x is not text already: it can be written straight into a text. Answers x.
+const Expr* FunctionLowering::asText(const Expr* written) {
+  auto* call = dyn_cast<MethodCallExpr>(actual(written));
+  if (!call || call->target.kind != TargetKind::Function || !call->arguments.empty())
+    return nullptr;
+  auto* item = llvm::dyn_cast_or_null<FunctionItem>(call->target.item);
+  if (!item || item->builtin < 0 || module_.builtinPath(item) != "Any::to_string")
+    return nullptr;
+  Type* type = valueType(call->receiver);
+  return type->is(Kind::String) || type->is(Kind::Fn) ? nullptr : call->receiver;
 }
 
 /// After a 64-bit operation at a narrower type: it must fit.

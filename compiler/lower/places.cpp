@@ -87,6 +87,10 @@ Place FunctionLowering::place(const Expr* written) {
     if (object->is(Kind::String) || object->is(Kind::Map) || object->is(Kind::BTreeMap))
       break;
     Place base = place(index->object);
+    for (PlaceStep& before : base.steps) {
+      protect(before.index, {index->index});
+      protect(before.high, {index->index});
+    }
     PlaceStep made;
     LayoutId integer = layouts().integer();
     if (auto* range = dyn_cast<RangeExpr>(actual(index->index))) {
@@ -595,7 +599,8 @@ void FunctionLowering::compound(BinaryOp op, const Expr* target, const Expr* val
   protect(right, {target});
   Place destination = place(where);
   size_t count = destination.steps.size();
-  bool isShort = count <= 1 || (count == 2 && isElementField(destination));
+  bool isEntry = llvm::any_of(destination.steps, [](const PlaceStep& s) { return s.kind == PlaceStep::Kind::MapEntry; });
+  bool isShort = !isEntry && (count <= 1 || (count == 2 && isElementField(destination)));
   if (isShort) {
     Operand left = loadPlace(destination);
     Register result = left.reg;
