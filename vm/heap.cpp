@@ -386,7 +386,7 @@ void Heap::freeStorage(Object* object) {
     if (map->entries != nullptr)
       deallocate(map->entries, size_t(map->capacity) * sizeof(MapEntry));
     if (map->buckets != nullptr)
-      deallocate(map->buckets, size_t(map->bucketCount) * sizeof(uint32_t));
+      deallocate(map->buckets, size_t(map->bucketCount) * sizeof(uint64_t));
     if (map->order != nullptr)
       deallocate(map->order, size_t(map->orderCapacity) * sizeof(uint32_t));
     deallocate(map, sizeof(MapObject));
@@ -460,7 +460,7 @@ bool Heap::copyForWriting(Value& slot) {
       return false;
     if (map->capacity != 0) {
       copy->entries = static_cast<MapEntry*>(allocate(size_t(map->capacity) * sizeof(MapEntry)));
-      copy->buckets = static_cast<uint32_t*>(allocate(size_t(map->bucketCount) * sizeof(uint32_t)));
+      copy->buckets = static_cast<uint64_t*>(allocate(size_t(map->bucketCount) * sizeof(uint64_t)));
       if (copy->entries != nullptr)
         copy->capacity = map->capacity;
       if (copy->buckets != nullptr)
@@ -470,7 +470,7 @@ bool Heap::copyForWriting(Value& slot) {
         return false;
       }
       std::memcpy(copy->entries, map->entries, size_t(map->used) * sizeof(MapEntry));
-      std::memcpy(copy->buckets, map->buckets, size_t(map->bucketCount) * sizeof(uint32_t));
+      std::memcpy(copy->buckets, map->buckets, size_t(map->bucketCount) * sizeof(uint64_t));
       copy->used = map->used;
       copy->live = map->live;
       chargeBytes(size_t(map->used) * sizeof(MapEntry));

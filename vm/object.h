@@ -85,7 +85,7 @@ struct MapEntry {
 /// made when it is asked for. Use vm/map.h.
 struct MapObject : Object {
   MapEntry* entries;
-  uint32_t* buckets;      // entry number + 1; 0 is empty
+  uint64_t* buckets;      // hash in the upper half, entry number + 1 in the lower; 0 is empty
   uint32_t* order;        // entry numbers in key order; covers entries [0, orderedUsed)
   uint32_t used;          // entries written, removed ones included
   uint32_t live;          // entries that count: the length of the map
