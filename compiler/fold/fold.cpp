@@ -6,6 +6,7 @@
 #include "compiler/lower/lowering.h"
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -20,6 +21,13 @@ bool readSomething(const RegionAnswer& answer) {
   return llvm::any_of(answer.inputs, [](const vm::FoldInput& input) {
     return input.kind == vm::FoldInput::Kind::File || input.kind == vm::FoldInput::Kind::Environment ||
            input.kind == vm::FoldInput::Kind::Directory || input.kind == vm::FoldInput::Kind::Link;
+  });
+}
+
+/// Has the module user code of another package at all?
+bool holdsOtherPackages(const vm::Module& module, uint32_t package) {
+  return llvm::any_of(module.functions, [&](const vm::Function& function) {
+    return !function.transparent && function.package != package;
   });
 }
 
@@ -83,6 +91,8 @@ public:
     for (size_t i = 0; i < regions.size(); ++i)
       if (!fold(regions[i], **evaluator, *module, i))
         return FoldOutcome::Failed;
+    context_.earlierRead |= read_;
+    context_.earlierForeign |= llvm::any_of(others_, [](const auto& entry) { return entry.second; });
     return FoldOutcome::Spliced;
   }
 
@@ -105,6 +115,8 @@ private:
     const bool foreign = file != FileId::None && sources.file(file).foreign;
     RegionAnswer answer = evaluator.evaluate(index, foreign ? Origin::Foreign : Origin::OwnPackage);
     context_.record.inputs.insert(context_.record.inputs.end(), answer.inputs.begin(), answer.inputs.end());
+    read_ |= readSomething(answer);
+    const bool others = hasOthers(module, region.package);
     reportOutput(answer, region, context_.engine);
     if (answer.trap) {
       reportTrap(*answer.trap, region, context_.policy, context_.engine);
@@ -116,7 +128,7 @@ private:
       return false;
     }
     ast::Expr* replacement =
-        region.kind == RegionKind::Codegen ? generated(region, answer, module, index) : literal(region, answer);
+        region.kind == RegionKind::Codegen ? generated(region, answer, module, index, others) : literal(region, answer);
     if (!replacement)
       return false;
     context_.input.folded[region.node] = replacement;
@@ -130,7 +142,15 @@ private:
     return node;
   }
 
-  ast::Expr* generated(const Region& region, const RegionAnswer& answer, const vm::Module& module, size_t index) {
+  bool hasOthers(const vm::Module& module, uint32_t package) {
+    auto [entry, isNew] = others_.try_emplace(package, false);
+    if (isNew)
+      entry->second = holdsOtherPackages(module, package);
+    return entry->second;
+  }
+
+  ast::Expr* generated(const Region& region, const RegionAnswer& answer, const vm::Module& module, size_t index,
+                       bool others) {
     if (answer.value->kind != RegionValue::Kind::Text) {
       context_.engine.report(region.node->span, diag::CodegenResult, program_.print(region.type));
       return nullptr;
@@ -141,14 +161,25 @@ private:
       context_.engine.report(region.node->span, diag::GeneratedTooLarge, size_t(kMaxGeneratedBytes));
       return nullptr;
     }
-    const auto packages = packagesReachable(module, module.regions[index]);
-    const bool foreign = llvm::any_of(packages, [&](uint32_t package) { return package != region.package; });
-    return parseGenerated(text, region.node->span, readSomething(answer), foreign, context_.input,
-                          context_.engine);
+    const SourceMap& sources = context_.input.sources;
+    const FileId file = sources.fileOf(region.node->span);
+    if (file != FileId::None && sources.file(file).parent.valid() && ++context_.nestedTexts > kMaxNestedTexts) {
+      context_.engine.report(region.node->span, diag::GenerationDoesNotSettle, size_t(context_.round));
+      return nullptr;
+    }
+    bool foreign = context_.earlierForeign;
+    if (!foreign && others) {
+      const auto packages = packagesReachable(module, module.regions[index]);
+      foreign = llvm::any_of(packages, [&](uint32_t package) { return package != region.package; });
+    }
+    return parseGenerated(text, region.node->span, context_.earlierRead || readSomething(answer), foreign,
+                          context_.input, context_.engine);
   }
 
   FoldContext& context_;
   check::Program& program_;
+  bool read_ = false;
+  llvm::DenseMap<uint32_t, bool> others_; // by package: has the module user code of another one?
 };
 
 } // namespace

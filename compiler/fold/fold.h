@@ -25,10 +25,17 @@ struct FoldContext {
   FoldRecord record;
   unsigned round = 0;
   uint64_t generatedBytes = 0;
+  uint64_t nestedTexts = 0; // that generated text generated
+  // What regions of earlier rounds left stands in the program as literals. Text made from it may be what they read, or
+  // another package's making, and no trace of the later region shows that.
+  bool earlierRead = false;
+  bool earlierForeign = false;
 };
 
 /// Generated text may hold regions of its own; more rounds than this do not settle (GC0007).
 inline constexpr unsigned kMaxRounds = 32;
+/// Texts that generated text generates: they can double with each round.
+inline constexpr uint64_t kMaxNestedTexts = 10'000;
 /// All text that `codegen!` may make in one compilation.
 inline constexpr uint64_t kMaxGeneratedBytes = uint64_t(64) << 20;
 

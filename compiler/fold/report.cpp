@@ -40,12 +40,43 @@ void addChain(Diagnostic& diagnostic, const std::vector<const vm::TraceFrame*>& 
     diagnostic.note("and " + std::to_string(omitted) + " more calls");
 }
 
+/// What the user called. Where the library wraps a builtin and the call left no spelling, the library function that the
+/// user's code entered: nobody can write, or look for, what it calls inside.
+std::string calledBuiltin(const vm::TrapDetails& trap) {
+  if (!trap.denial.spelling.empty())
+    return trap.denial.spelling;
+  const vm::TraceFrame* entered = nullptr;
+  for (const vm::TraceFrame& frame : trap.trace) {
+    if (!frame.transparent)
+      break;
+    entered = &frame;
+  }
+  return entered && !entered->function.empty() ? entered->function : trap.denial.builtin;
+}
+
+/// The ways to permit it, the narrowest first. No option loosens what a manifest holds down (ruling 1).
+void addRemedies(Diagnostic& diagnostic, const vm::Denial& denial) {
+  const bool fromManifest = !llvm::StringRef(denial.levelOrigin).starts_with("the ");
+  if (!denial.narrowest.empty())
+    diagnostic.help(denial.narrowest);
+  else if (fromManifest)
+    diagnostic.help("the level is held down by " + denial.levelOrigin + "; change it there if the code is trusted");
+  else if (denial.levelText == spelling(ComptimeIo::None) && lowestLevel(denial.capability) == ComptimeIo::Confined)
+    diagnostic.help(denial.capability == Capability::Read
+                        ? "`--comptime-io=confined` permits reads of files under the package root"
+                    : denial.capability == Capability::EnvRead
+                        ? "`--comptime-io=confined --comptime-env NAME` permits one variable"
+                        : "`--comptime-io=confined` permits it, as a note of the compiler");
+  diagnostic.help(std::string("if the code is trusted, `--comptime-io=full` lets its regions reach everything you can") +
+                  (fromManifest ? ", once the manifest does" : ""));
+}
+
 void reportDenial(const vm::TrapDetails& trap, const check::Region& region, const ComptimePolicy& policy,
                   Engine& engine) {
   const vm::Denial& denial = trap.denial;
   const auto frames = userFrames(trap);
   const Span at = frames.empty() ? region.node->span : frames.front()->span;
-  const std::string& builtin = denial.spelling.empty() ? denial.builtin : denial.spelling;
+  const std::string builtin = calledBuiltin(trap);
   Diagnostic& diagnostic =
       engine.report(at, diag::ComptimeDenied, builtin, reportName(denial.capability), denial.levelText);
   if (!(at == region.node->span))
@@ -53,16 +84,14 @@ void reportDenial(const vm::TrapDetails& trap, const check::Region& region, cons
   if (!denial.detail.empty())
     diagnostic.primary(denial.detail);
   addChain(diagnostic, frames, trap.traceOmitted, engine);
-  if (builtin != denial.builtin)
+  if (builtin != denial.builtin && !llvm::StringRef(denial.builtin).starts_with("intrinsics::"))
     diagnostic.note("`" + builtin + "` is `std::" + denial.builtin + "`");
   diagnostic.note("the level `" + denial.levelText + "` comes from " + denial.levelOrigin);
   if (const auto caller = vm::policyPackage(denial.package);
       caller && *caller != 0 && *caller < policy.packages.size())
     diagnostic.note("the call is judged for package `" + policy.packages[*caller].name +
                     "`, whose source spells it");
-  if (!denial.narrowest.empty())
-    diagnostic.help(denial.narrowest);
-  diagnostic.help("if the code is trusted, `--comptime-io=full` lets its regions reach everything you can");
+  addRemedies(diagnostic, denial);
 }
 
 } // namespace
@@ -86,6 +115,9 @@ void reportTrap(const vm::TrapDetails& trap, const check::Region& region, const 
         engine.report(at, diag::BudgetExhausted, depth ? llvm::StringRef("depth") : llvm::StringRef(trap.counter), trap.limit);
     withPlace(diagnostic);
     llvm::StringRef counter = depth ? llvm::StringRef("depth") : llvm::StringRef(trap.counter);
+    // What was too large, and how large it is: the library says so behind the sentence of the trap.
+    if (const size_t more = trap.message.find(" (`"); more != std::string::npos)
+      diagnostic.note(llvm::StringRef(trap.message).substr(more + 2).rtrim(")").str());
     if (counter == "steps")
       diagnostic.help("if the region is meant to work that long, raise the limit with `--comptime-steps=N`");
     else if (counter == "heap")
