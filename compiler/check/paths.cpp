@@ -333,8 +333,9 @@ ValuePath Checker::resolveValue(const Path& path, Type* expected) {
       return {};
     }
     SmallVector<StringRef, 32> locals;
-    for (const Local& local : locals_)
-      locals.push_back(local.name.text());
+    if (engine_.errorCount() <= resolve::Resolver::kManyErrors)
+      for (const Local& local : locals_)
+        locals.push_back(local.name.text());
     if (const Binding* module = resolver_.lookup(context.scope, name, resolve::kModule | resolve::kTrait)) {
       engine_.report(first.ident.span, diag::WrongNamespace, name.text(),
                      module->module ? "a module" : "a trait", "a value");

@@ -894,8 +894,10 @@ void Checker::reportNoMethod(Span span, Type* type, Name name) {
     }
   SmallVector<StringRef, 64> candidates;
   const void* head = headOf(type);
+  if (engine_.errorCount() > resolve::Resolver::kManyErrors)
+    head = nullptr;
   for (auto& [key, at] : members_)
-    if (key.first == head && isa<FunctionItem>(memberEntries_[at].item))
+    if (head && key.first == head && isa<FunctionItem>(memberEntries_[at].item))
       candidates.push_back(key.second.text());
   SmallVector<std::string, 4> owners;
   nativeOwners(type, owners);

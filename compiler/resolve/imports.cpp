@@ -164,6 +164,7 @@ void Resolver::resolveImport(Import& import) {
             candidates.push_back(name.text());
         for (const Dependency& each : dependencies_[from->package])
           candidates.push_back(each.name);
+        llvm::sort(candidates);
         if (library_ && library_->hasModule(first)) {
           engine_.report(path[0].span, diag::UnknownModule, first)
               .help(("write `std::" + first + "`").str());
@@ -215,6 +216,7 @@ void Resolver::resolveImport(Import& import) {
         for (auto& [name, entry] : module->entries)
           if (entry.own.names())
             candidates.push_back(name.text());
+        llvm::sort(candidates);
         Diagnostic& report =
             engine_.report(segment.span, diag::UnknownStdItem, "std::" + module->path, text);
         StringRef near = nearest(text, candidates);
@@ -223,9 +225,11 @@ void Resolver::resolveImport(Import& import) {
         return;
       }
       SmallVector<StringRef, 64> candidates;
-      for (auto& [name, entry] : module->entries)
-        if (entry.own.names())
-          candidates.push_back(name.text());
+      if (engine_.errorCount() <= kManyErrors)
+        for (auto& [name, entry] : module->entries)
+          if (entry.own.names())
+            candidates.push_back(name.text());
+      llvm::sort(candidates); // the tables are unordered
       Diagnostic& report = engine_.report(segment.span, diag::UnresolvedName,
                                           last ? "item" : "module", segment.name.text());
       if (!spelled.empty())

@@ -235,9 +235,11 @@ Resolver::Prefix Resolver::walk(ArrayRef<PathSegment> segments, ModuleScope* fro
     if (!binding) {
       StringRef text = segment.ident.name.text();
       SmallVector<StringRef, 64> candidates;
-      for (auto& [name, entry] : module->entries)
-        if (entry.own.has(spaces))
-          candidates.push_back(name.text());
+      if (engine_.errorCount() <= kManyErrors)
+        for (auto& [name, entry] : module->entries)
+          if (entry.own.has(spaces))
+            candidates.push_back(name.text());
+      llvm::sort(candidates);
       if (module->package == 0 && library_)
         library_->names(module->path, candidates);
       Diagnostic& report =
@@ -301,6 +303,11 @@ bool Resolver::reportNeedsImport(Span span, Name name, ModuleScope* from, uint8_
 
 void Resolver::reportUnknown(Span span, Name name, StringRef what, ModuleScope* from,
                              uint8_t spaces, ArrayRef<StringRef> moreCandidates) {
+  // Past what is shown nobody reads a suggestion: with thousands of mistakes they would cost the most.
+  if (engine_.errorCount() > kManyErrors) {
+    engine_.report(span, diag::UnresolvedName, what, name.text());
+    return;
+  }
   if (reportNeedsImport(span, name, from, spaces))
     return;
   SmallVector<StringRef, 64> candidates(moreCandidates.begin(), moreCandidates.end());

@@ -38,6 +38,9 @@ struct LibraryTrees {
 
 class Resolver {
 public:
+  /// Past so many errors no suggestions are worked out.
+  static constexpr size_t kManyErrors = 200;
+
   Resolver(ast::Context& context, SourceMap& sources, Engine& engine, const Library* library,
            LibraryTrees& trees);
   ~Resolver();
