@@ -9,14 +9,22 @@ namespace gos::parse {
 /// A line that begins with `#[` is an attribute when an item follows the matching `]`, possibly
 /// behind more attributes; otherwise it is a Vec literal.
 bool Parser::atAttribute() {
+  if (notAttributes_.contains(at_))
+    return false;
+  SmallVector<const Token*, 4> run;
   const Token* token = at_;
   while (token->kind == TokenKind::Hash && token[1].kind == TokenKind::LeftBracket) {
     const Token* close = matching(token + 1);
     if (!close)
-      return false;
+      break;
+    run.push_back(token);
     token = close + 1;
   }
-  return token != at_ && atItemKeyword(token);
+  if (token != at_ && atItemKeyword(token))
+    return true;
+  // Each of the run is asked about in turn, and the answer is the same.
+  notAttributes_.insert(run.begin(), run.end());
+  return false;
 }
 
 // Attr = "#" "[" AttrBody "]"

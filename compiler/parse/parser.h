@@ -7,7 +7,7 @@
 #include "compiler/lex/lexer.h"
 #include "compiler/parse/parse.h"
 
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
@@ -118,8 +118,9 @@ private:
     return kind == TokenKind::LeftParen || kind == TokenKind::LeftBracket ||
            kind == TokenKind::LeftBrace;
   }
-  /// The token that closes the bracket at `open`, found by a scan that is remembered; null if none.
+  /// The token that closes the bracket at `open`; null if none.
   const Token* matching(const Token* open);
+  void matchBrackets();
 
   /// Elements separated by commas or newlines up to `close`; the opener is already consumed.
   template <class Element>
@@ -382,7 +383,8 @@ private:
   bool isSignature_ = false; // of the library's table: parameters may have no names
   unsigned failures_ = 0;    // structural mistakes so far
   Diagnostic ignored_;
-  llvm::DenseMap<const Token*, const Token*> matches_;
+  std::vector<uint32_t> closers_; // by index: the closer of an opener; made when first asked for
+  llvm::DenseSet<const Token*> notAttributes_;
   /// The interned known calls, made when the first call is seen.
   SmallVector<ast::Name, 16> knownCalls_;
 };

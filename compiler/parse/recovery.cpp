@@ -93,28 +93,51 @@ bool Parser::beginsItemLine(const Token& token) {
 }
 
 const Token* Parser::matching(const Token* open) {
-  const auto known = matches_.find(open);
-  if (known != matches_.end())
-    return known->second;
-  // Remembers every pair that the scan meets, so that scans of nested brackets cost nothing more.
-  SmallVector<const Token*, 32> stack;
-  for (const Token* token = open; token != last_; ++token) {
-    if (isOpener(token->kind)) {
-      const auto inner = matches_.find(token);
-      if (inner != matches_.end() && inner->second) {
-        token = inner->second;
-        continue;
+  if (closers_.empty())
+    matchBrackets();
+  const uint32_t close = closers_[size_t(open - tokens_.data())];
+  return close == 0 ? nullptr : tokens_.data() + close;
+}
+
+/// Pairs the brackets of the whole buffer, once. A closer takes the nearest opener of its kind; what
+/// stands open between the two, and a closer without an opener, have no partner.
+void Parser::matchBrackets() {
+  closers_.assign(tokens_.size(), 0);
+  SmallVector<uint32_t, 64> open;
+  uint32_t counts[256] = {};
+  for (uint32_t i = 0; i < tokens_.size(); ++i) {
+    TokenKind opener;
+    switch (tokens_[i].kind) {
+    case TokenKind::LeftParen:
+    case TokenKind::LeftBracket:
+    case TokenKind::LeftBrace:
+      open.push_back(i);
+      ++counts[size_t(tokens_[i].kind)];
+      continue;
+    case TokenKind::RightParen:
+      opener = TokenKind::LeftParen;
+      break;
+    case TokenKind::RightBracket:
+      opener = TokenKind::LeftBracket;
+      break;
+    case TokenKind::RightBrace:
+      opener = TokenKind::LeftBrace;
+      break;
+    default:
+      continue;
+    }
+    if (counts[size_t(opener)] == 0)
+      continue;
+    for (;;) {
+      const uint32_t top = open.pop_back_val();
+      const TokenKind kind = tokens_[top].kind;
+      --counts[size_t(kind)];
+      if (kind == opener) {
+        closers_[top] = i;
+        break;
       }
-      stack.push_back(token);
-    } else if (isCloser(token->kind)) {
-      matches_[stack.pop_back_val()] = token;
-      if (stack.empty())
-        return token;
     }
   }
-  for (const Token* unclosed : stack)
-    matches_[unclosed] = nullptr;
-  return nullptr;
 }
 
 void Parser::skipGroup() {

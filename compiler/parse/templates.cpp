@@ -361,8 +361,10 @@ Expr* Parser::parsePlaceholderExpr(Span span) {
   Token* const outerLast = last_;
   const uint32_t outerEnd = previousEnd_;
   const Token* const outerBranch = branchBody_;
-  llvm::DenseMap<const Token*, const Token*> outerMatches;
-  std::swap(outerMatches, matches_);
+  std::vector<uint32_t> outerClosers;
+  std::swap(outerClosers, closers_);
+  llvm::DenseSet<const Token*> outerNotAttributes;
+  std::swap(outerNotAttributes, notAttributes_);
   at_ = tokens_.data();
   last_ = at_ + (tokens_.size() - lex::kEndPadding);
   previousEnd_ = at_->begin;
@@ -390,7 +392,8 @@ Expr* Parser::parsePlaceholderExpr(Span span) {
   last_ = outerLast;
   previousEnd_ = outerEnd;
   branchBody_ = outerBranch;
-  std::swap(outerMatches, matches_);
+  std::swap(outerClosers, closers_);
+  std::swap(outerNotAttributes, notAttributes_);
   panic_ = outerPanic || gaveUp_;
   return value;
 }

@@ -92,6 +92,16 @@ TEST_CASE("chains are read by loops, and have a limit of their own") {
   CHECK(codes(many + "}") == "");
 }
 
+TEST_CASE("lookahead is remembered, so that repetition costs linear time") {
+  for (const char* line : {"#[a]\n", "a<b,", "{a(", "f\"{", "f\"\"\"{\"\"\"", "x = {a(b, c): d}\n", "f(|| f("}) {
+    std::string text;
+    while (text.size() < 200000)
+      text += line;
+    CAPTURE(line);
+    CHECK(Parsed(text).file.module != nullptr); // minutes when it is not
+  }
+}
+
 TEST_CASE("garbage ends, and soon") {
   std::string soup;
   const char* const words[] = {"fn", "{", "(", "]", "let", "=", "<", "a", "\n", "}", "=>", "|", "#[",
