@@ -5,6 +5,8 @@
 
 #include "vm/structural.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -80,6 +82,43 @@ Trap storeOrdered(Arguments& arguments, ArrayRef<Value> ordered) {
   return arguments.returnUnit();
 }
 
+/// Elements whose order no guest code decides, so that comparing cannot trap.
+enum class PlainOrder : uint8_t { None, Signed, Scalar, Text };
+
+PlainOrder plainOrder(const Layout& element, ArrayRef<Value> items) {
+  if (element.compare != vm::FunctionId::None)
+    return PlainOrder::None;
+  if (element.kind == LayoutKind::Int && vm::isSigned(element.width))
+    return PlainOrder::Signed;
+  if (!element.isReference())
+    return PlainOrder::Scalar;
+  // A text that is borrowed elsewhere traps, on the slow way.
+  const bool isText = element.kind == LayoutKind::String && !llvm::is_contained(items, Value(0));
+  return isText ? PlainOrder::Text : PlainOrder::None;
+}
+
+/// Sorts `items` stably; `value` answers the element of an item.
+template <class Item, class ValueOf>
+void sortPlainly(std::vector<Item>& items, PlainOrder order, const Layout& element, ValueOf value) {
+  switch (order) {
+  case PlainOrder::None:
+    return;
+  case PlainOrder::Signed:
+    std::stable_sort(items.begin(), items.end(),
+                     [&](Item a, Item b) { return vm::asInteger(value(a)) < vm::asInteger(value(b)); });
+    return;
+  case PlainOrder::Scalar:
+    std::stable_sort(items.begin(), items.end(),
+                     [&](Item a, Item b) { return vm::compareScalars(value(a), value(b), element) < 0; });
+    return;
+  case PlainOrder::Text:
+    std::stable_sort(items.begin(), items.end(), [&](Item a, Item b) {
+      return vm::asString(value(a))->text() < vm::asString(value(b))->text();
+    });
+    return;
+  }
+}
+
 Trap sortByOrder(Arguments& arguments) {
   Vm& vm = arguments.vm();
   const LayoutId id = arguments.layout(0).element;
@@ -87,14 +126,8 @@ Trap sortByOrder(Arguments& arguments) {
   if (Trap trap = chargeSort(vm, arguments.vec(0)->length))
     return trap;
   std::vector<Value> items = elementsOf(arguments);
-  if (!element.isReference() && element.compare == vm::FunctionId::None) {
-    std::stable_sort(items.begin(), items.end(),
-                     [&](Value a, Value b) { return vm::compareScalars(a, b, element) < 0; });
-    return storeOrdered(arguments, items);
-  }
-  if (element.kind == LayoutKind::String && std::find(items.begin(), items.end(), Value(0)) == items.end()) {
-    std::stable_sort(items.begin(), items.end(),
-                     [](Value a, Value b) { return vm::asString(a)->text() < vm::asString(b)->text(); });
+  if (const PlainOrder order = plainOrder(element, items); order != PlainOrder::None) {
+    sortPlainly(items, order, element, [](Value item) { return item; });
     return storeOrdered(arguments, items);
   }
   Trap trap = mergeSort(items, [&](Value a, Value b, bool& swap) -> Trap {
@@ -144,7 +177,9 @@ Trap SortedOrder(Arguments& arguments) {
   std::vector<uint64_t> order(keys.size());
   for (uint64_t i = 0; i < order.size(); ++i)
     order[i] = i;
-  if (Trap trap = mergeSort(order, [&](uint64_t a, uint64_t b, bool& swap) -> Trap {
+  if (const PlainOrder plain = plainOrder(vm.layout(key), keys); plain != PlainOrder::None)
+    sortPlainly(order, plain, vm.layout(key), [&](uint64_t at) { return keys[at]; });
+  else if (Trap trap = mergeSort(order, [&](uint64_t a, uint64_t b, bool& swap) -> Trap {
         int relation = 0;
         Trap failed = vm::compareValues(vm, keys[b], keys[a], key, relation);
         swap = relation < 0;
