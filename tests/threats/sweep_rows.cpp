@@ -376,8 +376,8 @@ std::optional<SweepCase> sweepCase(const BuiltinRow& row, Way way, std::string& 
       value = "[3, 1, 2]";
     if (value.empty() && row.type == "Vec" && parameter.name == "self")
       value = "#[3, 1, 2]";
-    if (value.empty() && row.type == "Float" && parameter.name == "self")
-      value = "1.5";
+    if (value.empty() && (row.type == "Float" || row.type == "f64") && parameter.name == "self")
+      value = "1.5f64";
     if (value.empty() && row.type == "Int" && parameter.name == "self")
       value = "6";
     if (value.empty())

@@ -224,12 +224,14 @@ TEST_CASE("sweep: a pure row is allowed at every level in every spelling") {
       std::string why;
       const Outcome single = launch(sweepCommand(tree, each.made, level, operand));
       ++tried;
+      if (alone && single.exitCode != 0)
+        MESSAGE(each.row->path.str() << " ends with " << StringRef(single.err).split('\n').first.str());
       CHECK_MESSAGE(judge(single, *each.row, why) == Verdict::Allowed,
                     each.row->path.str() << " as " << name(each.way).str() << " at " << spelling(level).str() << "\n"
                                          << single.err << "\n" << tree.readAll(operand == "app" ? "app/dep/src/lib.gos" : "main.gos"));
       CHECK(single.signal == 0);
     }
-    MESSAGE(count << " pure cases together" << (alone ? " (failed as one)" : "") << ", " << tried << " alone, at "
+    MESSAGE(count << " pure cases together" << std::string(alone ? " (failed as one)" : "") << ", " << tried << " alone, at "
                   << spelling(level).str());
   }
 }
