@@ -2,6 +2,7 @@
 // The syntax tree. Nodes live in one arena, are trivially destructible and are annotated in place
 // by the checker (fields under "set by the checker"). Lists are ArrayRefs into the arena.
 
+#include "compiler/ast/arena.h"
 #include "compiler/ast/name.h"
 #include "diagnostics/source_map.h"
 #include "diagnostics/span.h"
@@ -819,11 +820,11 @@ public:
     std::copy(text.begin(), text.end(), copy);
     return {copy, text.size()};
   }
-  llvm::BumpPtrAllocator& arena() { return arena_; }
-  size_t bytesUsed() const { return arena_.getTotalMemory(); }
+  Arena& arena() { return arena_; }
+  size_t bytesUsed() const { return arena_.getBytesAllocated(); }
 
 private:
-  llvm::BumpPtrAllocator arena_;
+  Arena arena_;
 };
 
 /// A parsed file.

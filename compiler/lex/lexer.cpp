@@ -1,6 +1,7 @@
 #include "compiler/lex/lexer.h"
 
 #include "compiler/lex/characters.h"
+#include "compiler/lex/huge_pages.h"
 #include "compiler/lex/numbers.h"
 #include "compiler/lex/strings.h"
 
@@ -54,6 +55,7 @@ public:
       : file_(file), engine_(engine), start_(file.content().begin()), at_(start_ + begin),
         end_(start_ + end) {
     tokens_.reserve((end - begin) / 3 + 16); // address space; only what is written is memory
+    preferHugePages(tokens_.data(), tokens_.capacity() * sizeof(Token));
   }
 
   TokenBuffer run(bool isWholeFile) {
