@@ -351,10 +351,11 @@ Expr* Parser::postfixFrom(Expr* operand) {
       const Token callee = at_[-1];
       const bool hasLiteral = isTemplateLiteral(peek());
       const Token literal = at_[1];
+      const size_t errorsBefore = engine_.errorCount() + engine_.suppressed();
       auto* call = context_.make<ast::CallExpr>(operand->span);
       call->callee = operand;
       call->arguments = parseArguments();
-      if (hasLiteral && !panic_)
+      if (hasLiteral && !panic_ && errorsBefore == engine_.errorCount() + engine_.suppressed())
         if (Expr* format = formatCallOf(callee, call->arguments, &literal)) {
           ast::Argument argument;
           argument.value = format;

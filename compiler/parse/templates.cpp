@@ -47,7 +47,7 @@ Expr* Parser::parseKnownCall(const Token& nameToken, ast::KnownCall which) {
   ModeScope scope(*this, Mode{});
   SmallVector<Expr*, 4> values;
   Token literal; // the first argument, when it is a string literal and nothing more
-  bool isFirst = true;
+  bool isFirst = true, isBroken = false; // isBroken: a bad escape in it has been reported
   parseList(TokenKind::RightParen, opener, [&] {
     if (which == ast::KnownCall::Matches && values.size() == 1 && !call->pattern) {
       call->pattern = parsePattern();
@@ -58,10 +58,13 @@ Expr* Parser::parseKnownCall(const Token& nameToken, ast::KnownCall which) {
       return;
     }
     const Token first = *at_;
+    const size_t errorsBefore = engine_.errorCount() + engine_.suppressed();
     values.push_back(parseExpr());
     if (isFirst && isTemplateLiteral(first.kind) &&
-        values.back()->kind == ast::ExprKind::String && !values.back()->parenthesised)
+        values.back()->kind == ast::ExprKind::String && !values.back()->parenthesised) {
       literal = first;
+      isBroken = engine_.errorCount() + engine_.suppressed() != errorsBefore;
+    }
     isFirst = false;
   });
   call->span = from(begin);
@@ -83,7 +86,8 @@ Expr* Parser::parseKnownCall(const Token& nameToken, ast::KnownCall which) {
   if (literal.kind != TokenKind::EndOfFile) {
     call->hasTemplate = true;
     call->arguments = list(values).drop_front();
-    call->pieces = cutTemplate(literal, call->arguments);
+    if (!isBroken)
+      call->pieces = cutTemplate(literal, call->arguments);
     return call;
   }
   call->arguments = list(values);

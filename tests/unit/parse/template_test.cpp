@@ -41,6 +41,12 @@ TEST_CASE("placeholders take arguments, names and field paths") {
   CHECK(codes("println!(\"a { b\")") == "GP0065");
 }
 
+TEST_CASE("a bad escape in a template is reported once") {
+  CHECK(codes("println!(\"C:\\data\")") == "GP0018");
+  CHECK(codes("println!(\"\\u{D800} {}\", x)") == "GT0010");
+  CHECK(codes("errors::newf(\"\\q {}\", x)") == "GP0018");
+}
+
 TEST_CASE("format specs") {
   CHECK(tree("println!(\"{x:5}\")") == "(println! {x: width 5})");
   CHECK(tree("println!(\"{x:<5}{x:^5}{x:>5}\")") ==
