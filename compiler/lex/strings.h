@@ -35,8 +35,10 @@ struct FStringPart {
   Span spec;
 };
 
-/// The body of a string token of any kind; reports text after an opening `"""` (GP0033).
-StringBody bodyOf(const SourceFile& file, const Token& token, Engine& engine);
+/// The body of a string token of any kind; reports text after an opening `"""` (GP0033). Lines that
+/// begin inside one of the placeholders are not measured for the margin.
+StringBody bodyOf(const SourceFile& file, const Token& token, Engine& engine,
+                  llvm::ArrayRef<FStringPart> parts = {});
 /// The body and the pieces of an FString or TripleFString token.
 StringBody cutFString(const SourceFile& file, const Token& token,
                       llvm::SmallVectorImpl<FStringPart>& parts, Engine& engine);
