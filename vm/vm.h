@@ -147,7 +147,7 @@ private:
 #ifdef GOS_SANITIZED
   static constexpr unsigned kNestingLimit = 120;
 #else
-  static constexpr unsigned kNestingLimit = 1200;
+  static constexpr unsigned kNestingLimit = 3000;
 #endif
   struct Import {
     const Native* native = nullptr; // null: not in the table

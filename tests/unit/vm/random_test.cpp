@@ -26,6 +26,7 @@ public:
     builder.addFormat({'*', FormatSpec::Align::Right, false, 12, 2, FormatSpec::Kind::Debug});
     builder.addGlobal("G", kCellInt);
     builder.addGlobal("H", kCellVecInt);
+    builder.addGlobal("P", builder.addLayout(containerLayout(LayoutKind::Cell, kVecPair, "cell Vec<Pair>")));
     builder.addNative("length", {kString}, kInt);
     builder.addNative("shout", {kString}, kUnit, {true});
     builder.addNative("call", {kFnIntInt, kInt}, kInt);
@@ -38,10 +39,14 @@ public:
     std::vector<LayoutId> registers;
     for (unsigned i = 0; i < parameters; ++i)
       registers.push_back(i == 0 || captures != 0 ? kInt : pick(std::vector<LayoutId>{kInt, kString, kVecInt}));
+    return addFunction(std::move(registers), captures, result);
+  }
+  FunctionId addFunction(std::vector<LayoutId> registers, unsigned captures, LayoutId result) {
+    const auto parameters = unsigned(registers.size());
     for (LayoutId id : {kInt, kInt, kInt, kFloat, kBool})
       registers.push_back(id);
     for (LayoutId id : {kString, kString, kVecInt, kVecInt, kBytes, kPair, kPair, kVecPair, kOption, kList, kList, kCellInt,
-                        kCellVecInt, kFnIntInt, kTuple, listCell_, nested_, kVecString})
+                        kCellVecInt, kFnIntInt, kTuple, listCell_, nested_, kVecString, LayoutId(22)})
       if (number(4) != 0)
         registers.push_back(id);
     const FunctionId id = builder.addFunction("f" + std::to_string(builder.module.functions.size()), registers,
@@ -103,6 +108,8 @@ private:
         code.push_back(abc(Op::NewUnitVariant, at, int(index(id)), 0));
       else if (id == kCellInt || id == kCellVecInt)
         code.push_back(abx(Op::LoadGlobal, at, id == kCellInt ? 0 : 1));
+      else if (id == LayoutId(22)) // the cell of P
+        code.push_back(abx(Op::LoadGlobal, at, 2));
       else if (id == kFnIntInt) {
         code.push_back(abx(Op::ArgInt, 0, 1));
         code.push_back(abx(Op::NewClosure, at, 0));
@@ -252,6 +259,15 @@ TEST_CASE("random code that verifies does no harm") {
     const FunctionId plain = generator.addFunction(1, 0, kInt);
     (void)closure;
     (void)plain;
+    if (seed % 2 == 1) { // hooks that do anything at all while C++ walks a value
+      Layout& pair = generator.builder.module.layouts[index(kPair)];
+      const FunctionId display = generator.addFunction({kPair}, 0, kString);
+      const FunctionId equals = generator.addFunction({kPair, kPair}, 0, kBool);
+      const FunctionId compare = generator.addFunction({kPair, kPair}, 0, kInt);
+      pair.display = pair.debug = display;
+      pair.equals = equals;
+      pair.compare = compare;
+    }
     std::vector<FunctionId> starts;
     for (LayoutId result : {kInt, kString, kUnit, kList})
       starts.push_back(generator.addFunction(0, 0, result));
