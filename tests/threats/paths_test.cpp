@@ -300,7 +300,7 @@ TEST_CASE("T011 a thousand denied calls look nothing up outside") {
     for (const Reader& reader : kReaders)
       for (const std::string& path : paths) {
         // A link itself may be asked about.
-        if (StringRef(reader.call) == "fs::is_symlink" && !StringRef(path).contains("/"))
+        if (StringRef(reader.call) == "fs::is_symlink" && (!StringRef(path).contains("/") || path == "deep/chain"))
           continue;
         if (StringRef(reader.call) == "path::glob" && !StringRef(path).starts_with("..") && path[0] != '/')
           continue; // T015

@@ -261,7 +261,7 @@ TEST_CASE("T018 folds of the tool itself read what lies inside, or are refused")
   const auto start = std::chrono::steady_clock::now();
   const auto limit = std::chrono::seconds(fullRun() ? 1200 : 90);
   {
-    Partner partner(tree.pairs(), 400);
+    Partner partner(tree.pairs(), 60);
     while (reads < wanted && std::chrono::steady_clock::now() - start < limit) {
       const Outcome outcome = launch(command(tree, "check", Level::Confined, {}));
       checkOutcome(outcome, tree);
