@@ -142,6 +142,14 @@ void Emitter::simplify() {
       const Op& op = ops_[i];
       if (reached[i] || op.isTable)
         flows = true;
+      // A value taken out of its cell and put back at once.
+      if (flows && op.op == Opcode::CellTake && i + 1 != ops_.size() && !reached[i + 1] &&
+          ops_[i + 1].op == Opcode::CellSetTake && ops_[i + 1].a.bits == op.b.bits &&
+          ops_[i + 1].b.bits == op.a.bits) {
+        changed = true;
+        moved[++i] = uint32_t(kept.size());
+        continue;
+      }
       bool toNext = op.op == Opcode::Jump && !op.isTable && labels_[uint32_t(op.label)].at == i + 1;
       if (!flows || toNext) {
         changed = true;

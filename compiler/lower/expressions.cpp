@@ -376,12 +376,11 @@ void FunctionLowering::protect(Operand& operand, llvm::ArrayRef<const Expr*> lat
           break;
         }
     }
-    if (isReference(operand.layout))
-      for (const Expr* use : llvm::SmallVector<const Expr*, 8>(facts_.overwritten.begin(), facts_.overwritten.end()))
-        if (cast<PathExpr>(use)->target.variable == operand.variable)
-          for (const Expr* expr : later)
-            if (expr && expr->span.contains(use->span))
-              facts_.overwritten.erase(use);
+    auto listed = facts_.overwritten.find(operand.variable);
+    if (listed != facts_.overwritten.end() && isReference(operand.layout))
+      llvm::erase_if(listed->second, [&](const Expr* use) {
+        return llvm::any_of(later, [&](const Expr* expr) { return expr && expr->span.contains(use->span); });
+      });
   }
   bool isReferenceVariable = operand.variable->type && operand.variable->type->isMutableRef();
   if (!operand.variable->isMutable && !isReferenceVariable)

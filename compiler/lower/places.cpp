@@ -193,7 +193,7 @@ void FunctionLowering::loadStep(Register container, PlaceStep& step, Register de
   }
   case PlaceStep::Kind::MapEntry: {
     // The value is removed from the map while it is changed; a missing one is the default.
-    const vm::Layout& map = layout(registers_.layout(container));
+    LayoutId keyLayout = layout(registers_.layout(container)).element;
     Operand key = step.index;
     key.lastUse = false;
     if (key.isTemporary() && isReference(key.layout)) {
@@ -208,7 +208,7 @@ void FunctionLowering::loadStep(Register container, PlaceStep& step, Register de
     Type* optionType = module_.types().nominal(Kind::Enum, module_.program().lang.option, {step.type});
     LayoutId option = layoutOf(optionType);
     Register found = acquire(option);
-    uint32_t import = module_.native("Map::remove", {registers_.layout(container), map.element}, {true, false}, option);
+    uint32_t import = module_.native("Map::remove", {registers_.layout(container), keyLayout}, {true, false}, option);
     Operand held = temporary(container);
     code_.noteOutgoing(2);
     code_.op(Opcode::ArgTake, 0u, held.reg);
@@ -301,8 +301,8 @@ void FunctionLowering::storeStep(Register container, PlaceStep& step, Operand& v
     return;
   }
   case PlaceStep::Kind::MapEntry: {
-    const vm::Layout& map = layout(registers_.layout(container));
-    LayoutId keyLayout = map.element, valueLayout = map.value;
+    LayoutId keyLayout = layout(registers_.layout(container)).element;
+    LayoutId valueLayout = layout(registers_.layout(container)).value;
     Type* optionType = module_.types().nominal(Kind::Enum, module_.program().lang.option, {step.type});
     LayoutId option = layoutOf(optionType);
     Register old = acquire(option);

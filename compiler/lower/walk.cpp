@@ -482,8 +482,12 @@ private:
     bool leaves = fixed_ != 0;
     unsigned budget = 200;
     findLast(path->target.variable, value, last, leaves, budget);
-    if (last && !leaves && budget)
-      facts_.overwritten.insert(last);
+    if (!last || leaves || !budget)
+      return;
+    constexpr size_t kMaxListed = 64;
+    auto& listed = facts_.overwritten[path->target.variable];
+    if (listed.size() < kMaxListed)
+      listed.push_back(last);
   }
   void findLast(const Variable* variable, const Expr* expr, const Expr*& last, bool& leaves, unsigned& budget) {
     if (!budget || leaves)

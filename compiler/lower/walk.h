@@ -5,7 +5,8 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace gos::lower {
 
@@ -26,12 +27,15 @@ struct BodyFacts {
   llvm::DenseSet<const ast::Variable*> captured;
   /// Reads after which the variable is not read again before it is written anew.
   llvm::DenseMap<const ast::Variable*, const ast::Expr*> lastUse;
-  /// The same for `v = f(v)`: the assignment overwrites it.
-  llvm::DenseSet<const ast::Expr*> overwritten;
+  /// The same for `v = f(v)`: the assignment overwrites it. A bounded number for each variable.
+  llvm::DenseMap<const ast::Variable*, llvm::SmallVector<const ast::Expr*, 2>> overwritten;
 
   bool isLastUse(const ast::Variable* variable, const ast::Expr* use) const {
     auto found = lastUse.find(variable);
-    return (found != lastUse.end() && found->second == use) || overwritten.contains(use);
+    if (found != lastUse.end() && found->second == use)
+      return true;
+    auto listed = overwritten.find(variable);
+    return listed != overwritten.end() && llvm::is_contained(listed->second, use);
   }
   void gather(const ast::Expr* body, check::Program& program,
               llvm::function_ref<types::Type*(types::Type*)> concrete,
