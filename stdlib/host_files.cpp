@@ -75,10 +75,16 @@ FileResult HostFiles::prepare(StringRef path, std::string& out) const {
     return failed("use", path, "the path has a NUL byte");
   if (path.size() >= PATH_MAX)
     return failed("use", path.take_front(64), "the path is too long");
-  if (path.starts_with("/") || host_.directory().empty())
+  if (path.starts_with("/")) {
     out = path.str();
-  else
-    out = (host_.directory() + "/" + path).str();
+    return {};
+  }
+  std::string start = host_.directory().str();
+  // A fold starts where its package does, at every level and wherever the tool was called.
+  if (const PackagePolicy* package = vm_.inFold() && start.empty() ? vm_.callingPackagePolicy() : nullptr;
+      package != nullptr && package->hasRoot)
+    start = package->base.empty() ? package->root : package->root + "/" + package->base;
+  out = start.empty() ? path.str() : start + "/" + path.str();
   return {};
 }
 
