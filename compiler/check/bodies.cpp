@@ -31,6 +31,10 @@ void Checker::beginBody(Body& body, Item* item, const ItemContext& context) {
   body.context = context;
   body.package = context.scope->package;
   body.errorsBefore = engine_.errorCount();
+  auto damage = llvm::lower_bound(damage_, item->span.begin);
+  body.damaged = damage != damage_.end() && *damage <= item->span.end;
+  if (auto* function = dyn_cast<FunctionItem>(item))
+    body.damaged |= function->implicitMain && !damage_.empty();
   body_ = &body;
   unifier_.reset();
   locals_.clear();
@@ -281,7 +285,7 @@ void Checker::zonk(Body& body) {
     if (!body.bounds.empty())
       solveBounds(true);
     bool clean = engine_.errorCount() == body.errorsBefore;
-    bool reported = !clean;
+    bool reported = !clean || body.damaged;
     for (Body::Deferred& each : body.deferred) {
       if (reported)
         break;
@@ -366,8 +370,9 @@ void Checker::zonk(Body& body) {
       checkDiscarded(expr);
   size_t errors = engine_.errorCount();
   if (errors == body.errorsBefore || !body.matches.empty() || !body.lets.empty()) {
-    for (MatchExpr* match : body.matches)
-      checkExhaustive(match);
+    if (!body.damaged)
+      for (MatchExpr* match : body.matches)
+        checkExhaustive(match);
     for (const Body::Let& let : body.lets) {
       std::string missing;
       Type* type = settle(let.type);

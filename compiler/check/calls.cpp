@@ -542,6 +542,13 @@ Type* Checker::finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expe
     reportNoMethod(expr->name.span, type, name);
     return fail();
   }
+  if (member.rival) {
+    Item* first = infoOf(function)->context.owner;
+    engine_.report(expr->name.span, diag::MethodInTwoBounds, name.text(),
+                   first ? first->name.name.text() : StringRef(), member.rival->name.name.text())
+        .help("write `Trait::" + name.text().str() + "(value)`");
+    return fail();
+  }
   if (!hasReceiver(function)) {
     engine_.report(expr->name.span, diag::NoSuchMethod, name.text(), print(type))
         .help("it has no `self`: write `" + print(type) + "::" + name.text().str() + "(..)`");

@@ -27,6 +27,7 @@ struct ProgramInput {
   /// What is kept over rounds.
   resolve::LibraryTrees libraryTrees;
   llvm::StringMap<ast::FunctionItem*> templateClones;
+  bool testing = false; // `cfg(test)` holds: the items of tests belong to the program
   ast::FunctionItem* implicitMain = nullptr; // made by the first round
 };
 

@@ -121,7 +121,7 @@ struct Member {
   ArrayRef<FunctionItem*> overloads;
   SmallVector<Type*, 4> outer;
   Type* self = nullptr; // set when `item` is a trait's declaration
-  bool isPrivate = false;
+  TraitItem* rival = nullptr; // another bound declares it too
 };
 
 struct ImplMatch {
@@ -166,6 +166,7 @@ struct Body {
   size_t regionFloor = 0; // locals before it belong to run time
   bool isComptimeFn = false;
   bool allowsUnused = false;
+  bool damaged = false; // the parser has reported something inside: what is missing may be its doing
   size_t errorsBefore = 0;
   SmallVector<Item*, 4> constUses;
   // To be looked at once all variables are solved.
@@ -589,6 +590,7 @@ private:
   Body* body_ = nullptr;
   llvm::SmallPtrSet<Variable*, 8> lateVariables_; // declared without a value, not assigned yet
   unsigned depth_ = 0;
+  std::vector<uint32_t> damage_; // where the parser reported errors, sorted
   unsigned suspended_ = 0; // bodies that wait while an item is described
   unsigned unrolling_ = 0; // inside the unrolled body of a loop over typeInfo
   llvm::SmallPtrSet<FunctionItem*, 8> instances_;

@@ -132,7 +132,7 @@ void Checker::checkLet(LetStmt* stmt, bool& diverges) {
     } else {
       type = actual;
       if (shallow(actual)->is(Kind::Never))
-        type = unifier_.fresh();
+        type = isa<BindingPattern, WildcardPattern>(stmt->pattern) ? types_.never() : types_.error();
     }
     if (auto* borrow = dyn_cast<BorrowExpr>(value))
       readThrough = borrow->mutability == Mutability::Shared;
@@ -147,8 +147,6 @@ void Checker::checkLet(LetStmt* stmt, bool& diverges) {
   } else if (!type) {
     type = unifier_.fresh();
   }
-  if (shallow(type)->is(Kind::Never) && stmt->value)
-    type = types_.error();
   if (stmt->elseBlock) {
     // The names of the pattern are not bound in the block.
     Type* other = checkBlock(stmt->elseBlock, nullptr, true);

@@ -216,7 +216,10 @@ ValuePath Checker::fromBinding(const Binding& binding, const PathSegment& segmen
       value.kind = TargetKind::None;
     return value;
   }
-  bool variantWins = binding.variantOf && (!binding.type || !isa<StructItem>(binding.type));
+  Type* wanted = expected && binding.variantOf ? shallow(expected)->withoutReferences() : nullptr;
+  bool variantWins = binding.variantOf && (!binding.type || !isa<StructItem>(binding.type) ||
+                                           (wanted && wanted->is(Kind::Enum) && (wanted->item == binding.variantOf ||
+                                                                       wanted->item == binding.otherVariantOf)));
   if (binding.type && !variantWins) {
     if (!checkVisible(binding.type, "type", segment.ident.span))
       return value;
@@ -332,6 +335,8 @@ ValuePath Checker::resolveValue(const Path& path, Type* expected) {
       engine_.report(first.ident.span, diag::WrongNamespace, name.text(), "a type", "a value");
       return {};
     }
+    if (body_->damaged)
+      return {};
     SmallVector<StringRef, 32> locals;
     if (engine_.errorCount() <= resolve::Resolver::kManyErrors)
       for (const Local& local : locals_)

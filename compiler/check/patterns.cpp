@@ -2,6 +2,8 @@
 
 #include "compiler/check/checker.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 namespace gos::check {
 
 void Checker::bindVariable(Variable* variable, Type* type, PatternScope& scope) {
@@ -166,13 +168,21 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
         }
         if (!found->value && found->variantOf && !plain->is(Kind::Enum) &&
             found->variantOf->variants[found->variant].shape == StructShape::Unit &&
-            (plain->is(Kind::Infer))) {
+            plain->is(Kind::Infer) && plain->inferKind == InferKind::General) {
           ValuePath value = variantValue(found->variantOf, found->variant, nullptr);
           Type* enumType = types_.nominal(Kind::Enum, found->variantOf, value.outer);
           unifier_.unify(plain, enumType);
           fillTarget(binding->target, value, value.outer);
           pattern->type = enumType;
           noteType(&pattern->type);
+          return;
+        }
+        // A variant of another type: surely not meant as a new name.
+        if (!found->value && found->variantOf && !plain->is(Kind::Error) && !plain->is(Kind::Never) &&
+            llvm::isUpper(variable->name.text().front())) {
+          mismatch(types_.nominal(Kind::Enum, found->variantOf, nominal(found->variantOf).type->args));
+          bindVariable(variable, types_.error(), scope);
+          scope.bindings.push_back(binding);
           return;
         }
       }

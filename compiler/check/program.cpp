@@ -36,6 +36,11 @@ Checker::Checker(ProgramInput& input, Engine& engine)
 Checker::~Checker() = default;
 
 void Checker::run(Program& program) {
+  for (const Diagnostic& diagnostic : engine_.diagnostics())
+    if (diagnostic.severity == Severity::Error && !diagnostic.labels.empty())
+      damage_.push_back(diagnostic.labels[0].span.begin);
+  llvm::sort(damage_);
+  resolver_.testing = input_.testing;
   resolver_.build(input_.packages);
   findLangItems(program);
   syncItems();

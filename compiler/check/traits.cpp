@@ -741,6 +741,8 @@ Member Checker::findInBounds(Type* type, Name name) {
         member.item = item;
         member.outer.assign(bound.args.begin(), bound.args.end());
         member.self = type;
+      } else if (!work[i].second && langTrait(bound.trait) == LangTrait::None) {
+        member.rival = bound.trait;
       }
     }
     if (inTrait || langTrait(bound.trait) != LangTrait::None)

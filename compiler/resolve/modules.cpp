@@ -168,6 +168,8 @@ void Resolver::declare(ModuleScope* scope, ArrayRef<Item*> list) {
   for (Item* item : list) {
     item->parentModule = parent;
     item->info = nullptr;
+    if (!item->attributes.empty() && !isConfigured(item))
+      continue;
     addItem(scope, item);
     if (auto* impl = dyn_cast<ImplItem>(item)) {
       impls.push_back(impl);

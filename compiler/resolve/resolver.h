@@ -91,6 +91,7 @@ public:
   bool isBuiltinType(Name name) const { return builtinTypes_.count(name); }
   const Library* library() const { return library_; }
   ArrayRef<ModuleScope*> moduleScopes() const { return modules_; }
+  bool testing = false; // `cfg(test)` holds
   /// Visited by `declare` for each item with a table of its own.
   std::vector<ast::ImplItem*> impls;
   std::vector<std::pair<ast::Item*, ModuleScope*>> items; // in order of declaration, all packages
@@ -99,6 +100,7 @@ public:
 
 private:
   ModuleScope* makeScope();
+  bool isConfigured(const ast::Item* item);
   ModuleScope* childModule(ModuleScope* parent, StringRef name, bool create);
   void addItem(ModuleScope* scope, ast::Item* item);
   void addImports(ModuleScope* scope, ast::UseItem* item);

@@ -199,3 +199,20 @@ TEST_CASE("named references keep their root until the end of the block") {
   CHECK(codesIn("let mut xs = #[1]\nfor x in xs { xs.push(x) }\nprintln!(\"{}\", xs.len())") == "GT0043");
   CHECK(codesIn("let mut xs = #[1]\nfor i in 0..xs.len() { xs.push(i) }\nfor x in xs { println!(\"{}\", x) }\nxs.clear()") == "");
 }
+
+TEST_CASE("a variant shares its name with a struct, or stands for the wrong type") {
+  CHECK(codesOf("struct Circle { r: f64 }\nenum Shape { Circle(Circle), Empty }\n"
+                "fn f(s: Shape) -> f64 { match s { Circle(c) => c.r\n Empty => 0.0 } }\n"
+                "fn main() { println!(\"{}\", f(Shape::Circle(Circle { r: 1.0 }))) }") == "");
+  CHECK(codesIn("match 5 { None => {}\n _ => {} }") == "GT0001");
+}
+
+TEST_CASE("what never comes back fits everywhere") {
+  CHECK(codesIn("let x = todo!()") == "");
+  CHECK(codesIn("let x: i64 = panic!(\"a\")") == "");
+  CHECK(codesOf("use std::process\nfn f(b: bool) -> i64 { if b { 1 } else { process::exit(2) } }\nfn main() {}") == "");
+}
+
+TEST_CASE("two bounds that declare a method") {
+  CHECK(codesOf("trait A { fn f(&self) }\ntrait B { fn f(&self) }\nfn g<T: A + B>(x: T) { x.f() }\nfn main() {}") == "GT0057");
+}

@@ -125,3 +125,10 @@ TEST_CASE("main is found, also the one made of statements") {
   CHECK(codesOf("fn main(x: i64) {}") == "GT0018");
   CHECK(codesOf("use std::fs\nlet text = fs::read_to_string(\"a\")?\nprintln!(\"{}\", text)") == "");
 }
+
+TEST_CASE("configured items") {
+  CHECK(codesOf("#[cfg(test)]\nmod tests { fn f() { missing() } }\nfn main() {}") == "");
+  CHECK(codesOf("#[cfg(not(test))]\nfn f() { missing() }\nfn main() {}") == "GR0001");
+  CHECK(codesOf("#[cfg(all(unix, any(windows, target_os = \"linux\")))]\nfn f() {}\nfn main() { f() }") == "");
+  CHECK(codesOf("#[cfg(windows)]\nfn f() -> i64 { 1 }\n#[cfg(unix)]\nfn f() -> i64 { 2 }\nfn main() { println!(\"{}\", f()) }") == "");
+}
