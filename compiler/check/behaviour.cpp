@@ -1,0 +1,237 @@
+// Behaviour that values have without an impl: equality, order, text, clone, default, arithmetic.
+
+#include "compiler/check/checker.h"
+
+namespace gos::check {
+
+/// Behaviour that values have without an impl.
+Checker::Answer Checker::isStructurally(Type* type, LangTrait trait, unsigned depth,
+                                        llvm::SmallPtrSetImpl<Type*>& seen) {
+  type = unifier_.shallow(type);
+  if (depth > 64 || !seen.insert(type).second)
+    return Answer::Yes;
+  if (type->is(Kind::Error) || type->is(Kind::Never))
+    return Answer::Yes;
+  if (type->is(Kind::Infer)) {
+    if (type->inferKind != InferKind::General && trait != LangTrait::None)
+      return Answer::Yes;
+    return Answer::Unknown;
+  }
+  if (type->is(Kind::Param) || type->is(Kind::Projection)) {
+    // Clone, Hash and kin are what every value has.
+    switch (trait) {
+    case LangTrait::Clone:
+    case LangTrait::Copy:
+    case LangTrait::Sized:
+    case LangTrait::Send:
+    case LangTrait::Sync:
+      return Answer::Yes;
+    default:
+      break;
+    }
+    TraitRef wanted;
+    wanted.trait = lang(trait);
+    if (!wanted.trait)
+      return Answer::No;
+    for (const TraitRef& bound : boundsOf(type))
+      if (boundImplies(bound, wanted, type))
+        return Answer::Yes;
+    return Answer::No;
+  }
+  if (type->is(Kind::Ref))
+    return isStructurally(type->args[0], trait, depth + 1, seen);
+  bool handle = type->is(Kind::Struct) && type->item->parentModule &&
+                type->item->parentModule->package == 0 && lang_.iterator == type->item;
+  auto parts = [&](ArrayRef<Type*> args) {
+    Answer all = Answer::Yes;
+    for (Type* arg : args) {
+      Answer one = isStructurally(arg, trait, depth + 1, seen);
+      if (one == Answer::No)
+        return one;
+      if (one == Answer::Unknown)
+        all = one;
+    }
+    return all;
+  };
+  auto fields = [&]() -> Answer {
+    resolveFields(type->item);
+    Answer all = Answer::Yes;
+    auto each = [&](ArrayRef<FieldDecl> list) {
+      for (const FieldDecl& field : list) {
+        if (!field.resolved || all == Answer::No)
+          continue;
+        Answer one = isStructurally(substitute(field.resolved, type->args, type), trait, depth + 1, seen);
+        if (one != Answer::Yes)
+          all = one;
+      }
+    };
+    if (auto* structure = dyn_cast<StructItem>(type->item))
+      each(structure->fields);
+    else if (auto* enumeration = dyn_cast<EnumItem>(type->item))
+      for (const VariantDecl& variant : enumeration->variants)
+        each(variant.fields);
+    return all;
+  };
+  switch (trait) {
+  case LangTrait::Clone:
+  case LangTrait::Sized:
+  case LangTrait::Send:
+  case LangTrait::Sync:
+  case LangTrait::Copy:
+    return Answer::Yes;
+  case LangTrait::PartialEq:
+  case LangTrait::Eq:
+  case LangTrait::Hash:
+    if (type->is(Kind::Fn) || handle)
+      return Answer::No;
+    if (type->isNominal()) {
+      ImplMatch match;
+      for (LangTrait each : {LangTrait::PartialEq, LangTrait::Eq})
+        if (lang(each) && findImpl(lang(each), type, {}, match))
+          return Answer::Yes;
+      return type->is(Kind::Newtype) ? isStructurally(representation(type), trait, depth + 1, seen)
+                                     : fields();
+    }
+    return parts(type->args);
+  case LangTrait::PartialOrd:
+  case LangTrait::Ord:
+    if (type->is(Kind::Fn) || handle || type->is(Kind::Map) || type->is(Kind::Set) ||
+        type->is(Kind::BTreeMap) || type->is(Kind::BTreeSet) || type->is(Kind::MaxHeap) ||
+        type->is(Kind::MinHeap) || type->is(Kind::Range))
+      return Answer::No;
+    if (type->isNominal()) {
+      ImplMatch match;
+      for (LangTrait each : {LangTrait::PartialOrd, LangTrait::Ord})
+        if (lang(each) && findImpl(lang(each), type, {}, match))
+          return Answer::Yes;
+      return type->is(Kind::Newtype) ? isStructurally(representation(type), trait, depth + 1, seen)
+                                     : fields();
+    }
+    return parts(type->args);
+  case LangTrait::Default:
+    if (type->is(Kind::Fn) || type->is(Kind::Slice) || handle)
+      return Answer::No;
+    if (type->isContainer() || type->isScalar() || type->is(Kind::String))
+      return Answer::Yes;
+    if (type->isNominal()) {
+      ImplMatch match;
+      if (lang(trait) && findImpl(lang(trait), type, {}, match))
+        return Answer::Yes;
+      if (type->item == lang_.option)
+        return Answer::Yes;
+      if (type->is(Kind::Newtype))
+        return isStructurally(representation(type), trait, depth + 1, seen);
+      return nominal(type->item).derivesDefault ? Answer::Yes : Answer::No;
+    }
+    return parts(type->args);
+  case LangTrait::Display:
+  case LangTrait::Debug: {
+    llvm::SmallPtrSet<Type*, 8> formatted;
+    return hasTextForm(type, trait == LangTrait::Debug ? FormatSpec::Kind::Debug : FormatSpec::Kind::Display,
+                       formatted)
+               ? Answer::Yes
+               : Answer::No;
+  }
+  case LangTrait::Add:
+    return type->isNumeric() || type->is(Kind::String) ? Answer::Yes : Answer::No;
+  case LangTrait::Sub:
+  case LangTrait::Mul:
+  case LangTrait::Div:
+  case LangTrait::Rem:
+  case LangTrait::Neg:
+    return type->isNumeric() ? Answer::Yes : Answer::No;
+  case LangTrait::BitAnd:
+  case LangTrait::BitOr:
+  case LangTrait::BitXor:
+  case LangTrait::Not:
+    return type->isInteger() || type->is(Kind::Bool) ? Answer::Yes : Answer::No;
+  case LangTrait::Shl:
+  case LangTrait::Shr:
+    return type->isInteger() ? Answer::Yes : Answer::No;
+  default:
+    return Answer::No;
+  }
+}
+
+bool Checker::hasTextForm(Type* type, FormatSpec::Kind kind, llvm::SmallPtrSetImpl<Type*>& seen) {
+  type = unifier_.shallow(type)->withoutReferences();
+  if (!seen.insert(type).second)
+    return true;
+  if (kind != FormatSpec::Kind::Display && kind != FormatSpec::Kind::Debug) {
+    // A radix needs an integer.
+    if (type->is(Kind::Param)) {
+      return false;
+    }
+    return type->isInteger() || type->isInferInteger() || type->is(Kind::Error) ||
+           type->is(Kind::Never);
+  }
+  switch (type->kind) {
+  case Kind::Fn:
+    return false;
+  case Kind::Param:
+  case Kind::Projection: {
+    for (LangTrait each : {LangTrait::Display, LangTrait::Debug}) {
+      if (each == LangTrait::Display && kind == FormatSpec::Kind::Debug)
+        continue;
+      if (each == LangTrait::Debug && kind == FormatSpec::Kind::Display)
+        continue;
+      TraitRef wanted;
+      wanted.trait = lang(each);
+      if (!wanted.trait)
+        return true;
+      for (const TraitRef& bound : boundsOf(type))
+        if (boundImplies(bound, wanted, type))
+          return true;
+    }
+    // Inside the library every value may be rendered: its own signatures say what it takes.
+    return body_ && body_->package == 0;
+  }
+  case Kind::Struct:
+  case Kind::Enum: {
+    if (type->item == lang_.iterator)
+      return false;
+    ImplMatch match;
+    TraitItem* trait = lang(kind == FormatSpec::Kind::Debug ? LangTrait::Debug : LangTrait::Display);
+    if (trait && findImpl(trait, type, {}, match))
+      return true;
+    bool library = type->item->parentModule && type->item->parentModule->package == 0;
+    if (library && isa<StructItem>(type->item) && type->item != lang_.option &&
+        !nominal(type->item).derivesDebug) {
+      // Opaque handles of the library have no text.
+      auto* structure = cast<StructItem>(type->item);
+      for (const FieldDecl& field : structure->fields)
+        if (field.visibility == Visibility::Private)
+          return false;
+    }
+    if (!library && !type->args.empty() && !nominal(type->item).derivesDebug)
+      return false; // a generic type must derive Debug
+    resolveFields(type->item);
+    auto each = [&](ArrayRef<FieldDecl> fields) {
+      for (const FieldDecl& field : fields)
+        if (field.resolved && !hasTextForm(substitute(field.resolved, type->args, type), kind, seen))
+          return false;
+      return true;
+    };
+    if (auto* structure = dyn_cast<StructItem>(type->item))
+      return each(structure->fields);
+    for (const VariantDecl& variant : cast<EnumItem>(type->item)->variants)
+      if (!each(variant.fields))
+        return false;
+    return true;
+  }
+  case Kind::Newtype: {
+    ImplMatch match;
+    TraitItem* trait = lang(kind == FormatSpec::Kind::Debug ? LangTrait::Debug : LangTrait::Display);
+    if (trait && findImpl(trait, type, {}, match))
+      return true;
+    return hasTextForm(representation(type), kind, seen);
+  }
+  default:
+    for (Type* arg : type->args)
+      if (!hasTextForm(arg, kind, seen))
+        return false;
+    return true;
+  }
+}
+
+} // namespace gos::check
