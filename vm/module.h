@@ -94,7 +94,7 @@ struct LineEntry {
   uint32_t pc;
   Span span;
 };
-/// The user's spelling of a native call, for GX0010: "fs::read", "f.read_to_string".
+/// The user's spelling of a call that enters the library, for GX0010: "fs::read", "f.read_to_string".
 struct CallSpelling {
   uint32_t pc;
   std::string text;

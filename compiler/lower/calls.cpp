@@ -255,6 +255,9 @@ void FunctionLowering::callSelected(const Selected& selected, llvm::MutableArray
   } else {
     vm::FunctionId function = module_.function(selected);
     arguments(values);
+    // The library is transparent: what it reaches is reported in the words of the call that entered it.
+    if (module_.packageOf(selected.function) == 0)
+      code_.spelling(spelling);
     code_.op(Opcode::Call, target, function);
   }
   closeArguments(args, native);

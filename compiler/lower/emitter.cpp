@@ -81,7 +81,7 @@ void Emitter::add(Op op) {
   op.span = span_;
   if (op.label != Label::None)
     labels_[uint32_t(op.label)].used = true;
-  if (op.op == Opcode::CallNative) {
+  if (op.op == Opcode::CallNative || op.op == Opcode::Call) {
     if (!spelling_.empty()) {
       op.spelling = uint32_t(spellings_.size());
       spellings_.push_back(std::move(spelling_));
