@@ -6,6 +6,8 @@
 #include "compiler/parse/parse.h"
 #include "vm/disassembler.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace gos::driver {
 
 int runParse(const Options& options) {
@@ -28,7 +30,12 @@ int runParse(const Options& options) {
   parseOptions.isEntry = true;
   const ast::File parsed = parse::parseFile(*file, sources, context, engine, parseOptions);
   printDiagnostics(engine, options);
-  ast::print(llvm::outs(), parsed);
+  // The tree of a source that is nested too deep is as deep as the source: printing it would use up the stack (T074).
+  const bool tooDeep = engine.suppressed() != 0 || llvm::any_of(engine.diagnostics(), [](const Diagnostic& each) {
+                         return each.code == Code::GP0017;
+                       });
+  if (!tooDeep)
+    ast::print(llvm::outs(), parsed);
   return engine.hasErrors() ? kExitDiagnostics : kExitClean;
 }
 
