@@ -164,9 +164,11 @@ TEST_CASE("T066 doubles and look-alikes are errors") {
     CHECK(StringRef(diagnostics[0].code).starts_with("GJ"));
     CHECK(diagnostics[0].primary() != nullptr);
   }
-  // The control.
-  makeProject(tree, "comptime-io = \"confined\"\n");
+  // The control; `enforce-format` and the forms of a reference are keys as well.
+  makeProject(tree, "comptime-io = \"confined\"\nenforce-format = true\n");
   expectProgramAllowed(tree, Level::Confined, "inside", project());
+  makeProject(tree, "\n[dependencies]\n\"example.com/x\" = { git = \"https://example.com/x\", tag = \"1\", branch = \"main\" }\n");
+  CHECK_MESSAGE(StringRef(launch(command(tree, "check", Level::Confined, project())).err).contains("GJ0028"), "two references of one source");
 }
 
 TEST_CASE("T067 a manifest names nothing outside of its package") {
