@@ -58,4 +58,34 @@ show_example() {
   show_command "$gos" check "$example"
   [ "$example_status" -eq 0 ] || return 0
   show_command "$gos" run "$example"
+  [ "$example_status" -eq 0 ] && [ -d "$example/hostile" ] || return 0
+  show_hostile "$gos" "$example/hostile"
+}
+
+# Projects that must be refused: the first is shown whole, of the others the first line. One that is not refused
+# with GX0010 and exit code 1 is a failure.
+show_hostile() {
+  local gos=$1 directory=$2 project first=1 refused=0 missed=0
+  printf '\n  and what is refused, one hostile project after the other:\n'
+  for project in "$directory"/*/; do
+    project=${project%/}
+    local status=0
+    "$gos" check "$project" </dev/null >build/example.out 2>&1 || status=$?
+    if [ "$status" -eq 1 ] && grep -q 'error\[GX0010\]' build/example.out; then
+      refused=$((refused + 1))
+    else
+      missed=$((missed + 1))
+      printf '\n  NOT REFUSED: %s, exit code %d\n' "$project" "$status"
+    fi
+    if [ "$first" -eq 1 ]; then
+      printf '\n  $ gos check %s\n' "$project"
+      sed 's/^/  | /' build/example.out
+      printf '\n'
+      first=0
+    else
+      printf '  %-16s %s\n' "${project##*/}" "$(grep -m 1 'error\[GX0010\]' build/example.out)"
+    fi
+  done
+  printf '  %d refused, %d not\n' "$refused" "$missed"
+  example_status=$missed
 }
