@@ -41,6 +41,9 @@ Operand FunctionLowering::functionValue(const Selected& selected, Type* type, Sp
     return unit();
   Register reg = acquire(layout);
   bool direct = selected.function->builtin < 0 && selected.function->body && !selected.isStructural;
+  // Library code is transparent to the gate: a library function as a value counts where it is named, whoever calls it.
+  if (module_.packageOf(selected.function) == 0 && environment_.package != 0)
+    direct = false;
   if (direct) {
     const check::Signature& signature = module_.program().signature(selected.function);
     Environment environment = calleeEnvironment(selected);

@@ -19,6 +19,9 @@ namespace gos::lower {
 using check::Selected;
 using types::Type;
 
+/// The package of an item whose origin is not known.
+inline constexpr uint32_t kNoPackage = 0xffffffffu;
+
 /// What a body means its generic parameters to be, and whose source it is.
 struct Environment {
   llvm::ArrayRef<Type*> args; // in the type table's arena

@@ -118,3 +118,22 @@ TEST_CASE("a jump that does not reach is widened") {
                        body + "    }\n    total\n}\nfn main() { println!(\"{}\", work(3) >= 0) }\n";
   CHECK(output(source) == "true\n");
 }
+
+TEST_CASE("a function belongs to the package whose source spells it, a library function as a value too") {
+  const char* source = R"(
+use std::fs
+fn outer() -> i64 {
+    fn inner() -> i64 { 1 }
+    let each = || inner()
+    each()
+}
+mod m { pub fn deep() -> i64 { 2 } }
+struct S {}
+impl S { fn method(&self) -> i64 { 3 } }
+fn twice(f: Fn(String) -> bool) -> bool { f("a") && f("b") }
+fn main() { println!("{} {} {} {}", outer(), m::deep(), S {}.method(), twice(fs::exists)) }
+)";
+  for (const char* name : {"main", "outer", "inner", "closure in outer", "deep", "S::method", "twice", "exists"})
+    CHECK_MESSAGE(packageOf(source, name) == 1, name);
+  CHECK(packageOf("fn main() { println!(\"{}\", Some(1).unwrap()) }", "Option::unwrap") == 0);
+}

@@ -120,4 +120,14 @@ std::string codeOf(llvm::StringRef source, llvm::StringRef function) {
   return "no such function";
 }
 
+int packageOf(llvm::StringRef source, llvm::StringRef function) {
+  std::string diagnostics;
+  std::optional<vm::Module> module = compile(source, diagnostics);
+  if (module)
+    for (const vm::Function& each : module->functions)
+      if (each.name == function)
+        return each.transparent == (each.package == 0) ? int(each.package) : -2;
+  return -1;
+}
+
 } // namespace gos::lower::test

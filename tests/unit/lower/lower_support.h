@@ -21,4 +21,7 @@ std::string output(llvm::StringRef source);
 /// The code of one function, as the disassembler shows it: opcodes and operands, no line numbers.
 std::string codeOf(llvm::StringRef source, llvm::StringRef function);
 
+/// The package of a function: 0 is the library, 1 the program; -1 if there is no such function.
+int packageOf(llvm::StringRef source, llvm::StringRef function);
+
 } // namespace gos::lower::test
