@@ -57,6 +57,7 @@ std::array<uint8_t, 32> hashOf(StringRef bytes) {
 
 constexpr unsigned kDeepestTree = 256;
 constexpr uint64_t kOperationSteps = 1000;
+constexpr size_t kMostHandlesOfFold = 512; // a region that opens more has forgotten to close (T076)
 
 } // namespace
 
@@ -211,6 +212,8 @@ FileResult HostFiles::readAll(StringRef path, std::string& bytes) {
 
 FileResult HostFiles::open(StringRef path, std::unique_ptr<FileHandle>& file) {
   file = std::make_unique<FileHandle>();
+  if (vm_.inFold() && host_.handles().count() >= kMostHandlesOfFold)
+    return failed("open", path, errnoText(EMFILE));
   if (road() == Road::Beneath) {
     FileResult result;
     const Root* beneath = root(result);

@@ -106,6 +106,8 @@ public:
     return handle != nullptr && handle->kind() == T::kKind ? static_cast<T*>(handle) : nullptr;
   }
   bool close(int64_t number);
+  /// Handles that are open.
+  size_t count() const { return places_.size() - free_.size(); }
 
 private:
   struct Place {
