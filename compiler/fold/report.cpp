@@ -58,7 +58,9 @@ std::string calledBuiltin(const vm::TrapDetails& trap) {
 void addRemedies(Diagnostic& diagnostic, const vm::Denial& denial) {
   const bool fromManifest = !llvm::StringRef(denial.levelOrigin).starts_with("the ");
   if (!denial.narrowest.empty())
-    diagnostic.help(denial.narrowest);
+    diagnostic.help(llvm::StringRef(denial.narrowest).starts_with("--")
+                        ? "`" + denial.narrowest + "` permits this one variable"
+                        : "read " + denial.narrowest + " instead");
   else if (fromManifest)
     diagnostic.help("the level is held down by " + denial.levelOrigin + "; change it there if the code is trusted");
   else if (denial.levelText == spelling(ComptimeIo::None) && lowestLevel(denial.capability) == ComptimeIo::Confined)
