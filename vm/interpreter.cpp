@@ -831,7 +831,7 @@ Trap Vm::interpret() {
     NEXT();
   }
   OP(LoadGlobal) {
-    if (!globalReady_[BX]) [[unlikely]]
+    if (globalReady_[BX] != kGlobalReady) [[unlikely]]
       SLOW(initialiseGlobal(*this, BX));
     ASSIGN(R(A), globals_[BX]);
     NEXT();

@@ -92,13 +92,19 @@ bool SlowPaths::nativeCall(Vm& vm, uint32_t import, Value* outgoing, Value& dest
 // ---- objects ----------------------------------------------------------------------------------------
 
 bool SlowPaths::initialiseGlobal(Vm& vm, uint32_t global) {
-  vm.globalReady_[global] = 1; // one that asks for itself meanwhile finds nothing in it
+  uint8_t& state = vm.globalReady_[global];
+  if (state == kGlobalRunning) // through a function; the checker sees only what an initialiser names itself
+    return raise(vm, Trap::panic("constant `" + vm.module_.globals[global].name + "` refers to itself"));
   const FunctionId initialiser = vm.module_.globals[global].initialiser;
-  if (initialiser == FunctionId::None)
+  if (initialiser == FunctionId::None) {
+    state = kGlobalReady;
     return true;
+  }
+  state = kGlobalRunning;
   Value value = 0;
   if (Trap trap = vm.call(initialiser, {}, value))
     return raise(vm, std::move(trap));
+  state = kGlobalReady;
   Value& content = asCell(vm.globals_[global])->content;
   if (vm.isReference(vm.module_.functions[index(initialiser)].result))
     vm.heap_.assign(content, value);

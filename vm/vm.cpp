@@ -160,7 +160,7 @@ void Vm::restart(VmOptions options) {
   heap_.reset(options.heapBytes == 0 ? machineMemory() : options.heapBytes);
   for (Value global : globals_)
     asCell(global)->content = 0;
-  globalReady_.assign(globals_.size(), 0);
+  globalReady_.assign(globals_.size(), kGlobalUnset);
   stepsLimit_ = int64_t(std::min<uint64_t>(options.steps, INT64_MAX));
   steps_ = stepsLimit_;
   depthLimit_ = std::clamp<uint64_t>(options.depth, 1, 10'000'000);
@@ -267,7 +267,7 @@ llvm::Error Vm::load(const NativeTable& natives) {
       return llvm::createStringError(llvm::errc::not_enough_memory, "no memory for the globals");
     Heap::makeImmortal(cell);
     globals_.push_back(fromObject(cell));
-    globalReady_.push_back(0);
+    globalReady_.push_back(kGlobalUnset);
   }
   for (const NativeImport& import : module_.natives) {
     Import& loaded = imports_.emplace_back();

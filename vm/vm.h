@@ -28,6 +28,9 @@ namespace gos::vm {
 
 inline constexpr uint64_t kUnlimited = ~uint64_t(0);
 
+// Where a global stands: its initialiser runs at most once, and one that comes back to itself is a trap.
+inline constexpr uint8_t kGlobalUnset = 0, kGlobalRunning = 1, kGlobalReady = 2;
+
 /// Fold: gated; without a policy only Pure natives are reached. Program: run time is free.
 enum class Mode : uint8_t { Fold, Program };
 /// Verified: the caller did, on this very module (or a test means to get past the verifier).
@@ -192,7 +195,7 @@ private:
   std::vector<Instruction> code_;   // of all functions, with the operands that `patch` resolves
   std::vector<Value> constantObjects_; // immortal: the module's strings, then byte vectors and unit variants
   std::vector<Value> globals_;      // immortal cells
-  std::vector<uint8_t> globalReady_; // filled, or being filled
+  std::vector<uint8_t> globalReady_; // kGlobalUnset, kGlobalRunning or kGlobalReady
   std::vector<std::vector<Value>> unitVariants_; // by layout, by variant
   std::vector<std::vector<uint16_t>> referenceParameters_; // by function
 
