@@ -43,7 +43,8 @@ std::string FunctionLowering::spellingOf(const Expr* callee) {
   return {};
 }
 
-// ---- what is called -------------------------------------------------------------------------------------
+// ---- what is called
+// -------------------------------------------------------------------------------------
 
 void FunctionLowering::intoCall(const CallExpr* expr, Register dest) {
   const Expr* callee = actual(expr->callee);
@@ -121,7 +122,8 @@ void FunctionLowering::intoMethodCall(const MethodCallExpr* expr, Register dest)
     llvm::SmallVector<CallArgument, 8> args(ordered.size());
     for (size_t i = 0; i != ordered.size(); ++i) {
       args[i].expr = ordered[i];
-      args[i].parameter = i < type->parameters().size() ? type->parameters()[i] : module_.types().unit();
+      args[i].parameter =
+          i < type->parameters().size() ? type->parameters()[i] : module_.types().unit();
     }
     evaluateArguments(args, written);
     openArguments(args, false);
@@ -143,7 +145,8 @@ void FunctionLowering::intoMethodCall(const MethodCallExpr* expr, Register dest)
 }
 
 void FunctionLowering::callFunction(const Selected& selected, llvm::ArrayRef<const Expr*> written,
-                                    llvm::ArrayRef<const Expr*> ordered, llvm::StringRef spelling, Register dest) {
+                                    llvm::ArrayRef<const Expr*> ordered, llvm::StringRef spelling,
+                                    Register dest) {
   if (!selected.function) {
     module_.notYet(code_.span(), "this call");
     return;
@@ -164,15 +167,16 @@ void FunctionLowering::callFunction(const Selected& selected, llvm::ArrayRef<con
   llvm::SmallVector<CallArgument, 8> args(ordered.size());
   for (size_t i = 0; i != ordered.size(); ++i) {
     args[i].expr = ordered[i];
-    args[i].parameter = i < signature.parameters.size() ? module_.instantiate(signature.parameters[i], environment)
-                                                        : module_.types().unit();
+    args[i].parameter = i < signature.parameters.size()
+                            ? module_.instantiate(signature.parameters[i], environment)
+                            : module_.types().unit();
   }
   evaluateArguments(args, written);
   callSelected(selected, args, spelling, dest);
 }
 
-/// A library function that only hands its parameters on, in order, to another (`math::sqrt(x)` is `x.sqrt()`): the
-/// other one is called instead.
+/// A library function that only hands its parameters on, in order, to another (`math::sqrt(x)` is
+/// `x.sqrt()`): the other one is called instead.
 std::optional<Selected> FunctionLowering::forwarded(const Selected& selected) {
   FunctionItem* function = selected.function;
   if (function->builtin >= 0 || !function->body || module_.packageOf(function) != 0 ||
@@ -207,7 +211,8 @@ std::optional<Selected> FunctionLowering::forwarded(const Selected& selected) {
     return std::nullopt;
   Environment environment = calleeEnvironment(selected);
   Type* self = target->selfType ? module_.instantiate(target->selfType, environment) : nullptr;
-  Selected inner = module_.program().select(item, module_.instantiate(target->typeArgs, environment), self);
+  Selected inner =
+      module_.program().select(item, module_.instantiate(target->typeArgs, environment), self);
   if (!inner.function || inner.isStructural)
     return std::nullopt;
   // The same parameters, so that what is passed needs nothing more than it did.
@@ -220,16 +225,19 @@ std::optional<Selected> FunctionLowering::forwarded(const Selected& selected) {
     if (module_.instantiate(outer.parameters[i], environment) !=
         module_.instantiate(other.parameters[i], innerEnvironment))
       return std::nullopt;
-  if (module_.instantiate(outer.result, environment) != module_.instantiate(other.result, innerEnvironment))
+  if (module_.instantiate(outer.result, environment) !=
+      module_.instantiate(other.result, innerEnvironment))
     return std::nullopt;
   return inner;
 }
 
-void FunctionLowering::callSelected(const Selected& selected, llvm::MutableArrayRef<CallArgument> args,
+void FunctionLowering::callSelected(const Selected& selected,
+                                    llvm::MutableArrayRef<CallArgument> args,
                                     llvm::StringRef spelling, Register dest) {
   const check::Signature& signature = module_.program().signature(selected.function);
   Environment environment = calleeEnvironment(selected);
-  Type* resultType = signature.result ? module_.instantiate(signature.result, environment) : module_.types().unit();
+  Type* resultType = signature.result ? module_.instantiate(signature.result, environment)
+                                      : module_.types().unit();
   LayoutId result = layoutOf(resultType);
   bool native = selected.function->builtin >= 0;
   openArguments(args, native);
@@ -248,14 +256,16 @@ void FunctionLowering::callSelected(const Selected& selected, llvm::MutableArray
       parameters.push_back(arg.want);
       inOut.push_back(arg.isInOut);
     }
-    uint32_t import = module_.native(module_.builtinPath(selected.function), parameters, inOut, result);
+    uint32_t import =
+        module_.native(module_.builtinPath(selected.function), parameters, inOut, result);
     arguments(values);
     code_.spelling(spelling);
     code_.op(Opcode::CallNative, target, import);
   } else {
     vm::FunctionId function = module_.function(selected);
     arguments(values);
-    // The library is transparent: what it reaches is reported in the words of the call that entered it.
+    // The library is transparent: what it reaches is reported in the words of the call that entered
+    // it.
     if (module_.packageOf(selected.function) == 0)
       code_.spelling(spelling);
     code_.op(Opcode::Call, target, function);
@@ -269,16 +279,17 @@ void FunctionLowering::callSelected(const Selected& selected, llvm::MutableArray
   }
 }
 
-void FunctionLowering::callWithOperands(const Selected& selected, llvm::MutableArrayRef<Operand> operands,
-                                        Register dest) {
+void FunctionLowering::callWithOperands(const Selected& selected,
+                                        llvm::MutableArrayRef<Operand> operands, Register dest) {
   if (!selected.function)
     return;
   const check::Signature& signature = module_.program().signature(selected.function);
   Environment environment = calleeEnvironment(selected);
   llvm::SmallVector<CallArgument, 4> args(operands.size());
   for (size_t i = 0; i != operands.size(); ++i) {
-    Type* parameter = i < signature.parameters.size() ? module_.instantiate(signature.parameters[i], environment)
-                                                      : module_.types().unit();
+    Type* parameter = i < signature.parameters.size()
+                          ? module_.instantiate(signature.parameters[i], environment)
+                          : module_.types().unit();
     args[i].parameter = parameter;
     args[i].want = layoutOf(parameter->withoutReferences());
     args[i].value = operands[i];
@@ -295,7 +306,8 @@ void FunctionLowering::callWithOperands(const Selected& selected, llvm::MutableA
   callSelected(selected, args, {}, dest);
 }
 
-Operand FunctionLowering::methodResult(const Target& target, llvm::ArrayRef<const Expr*> exprs, LayoutId layout) {
+Operand FunctionLowering::methodResult(const Target& target, llvm::ArrayRef<const Expr*> exprs,
+                                       LayoutId layout) {
   Register dest = acquire(layout);
   callFunction(select(target), exprs, exprs, {}, dest);
   return temporary(dest);
@@ -312,7 +324,8 @@ void FunctionLowering::callClosure(const Expr* callee, llvm::ArrayRef<const Expr
   llvm::SmallVector<CallArgument, 8> args(ordered.size());
   for (size_t i = 0; i != ordered.size(); ++i) {
     args[i].expr = ordered[i];
-    args[i].parameter = i < type->parameters().size() ? type->parameters()[i] : module_.types().unit();
+    args[i].parameter =
+        i < type->parameters().size() ? type->parameters()[i] : module_.types().unit();
   }
   evaluateArguments(args, written);
   openArguments(args, false);
@@ -333,7 +346,8 @@ void FunctionLowering::callClosure(const Expr* callee, llvm::ArrayRef<const Expr
   }
 }
 
-// ---- arguments ------------------------------------------------------------------------------------------
+// ---- arguments
+// ------------------------------------------------------------------------------------------
 
 void FunctionLowering::evaluateArguments(llvm::MutableArrayRef<CallArgument> args,
                                          llvm::ArrayRef<const Expr*> written) {
@@ -451,7 +465,9 @@ void FunctionLowering::closeArguments(llvm::MutableArrayRef<CallArgument> args, 
   if (native) // directly after the call
     for (size_t i = 0; i != args.size(); ++i)
       if (args[i].opened && isReference(args[i].want))
-        code_.op(Opcode::FetchArg, args[i].retyped != Register::None ? args[i].retyped : args[i].open.reg, uint32_t(i));
+        code_.op(Opcode::FetchArg,
+                 args[i].retyped != Register::None ? args[i].retyped : args[i].open.reg,
+                 uint32_t(i));
   for (size_t i = args.size(); i-- > 0;) {
     CallArgument& arg = args[i];
     if (!arg.isInOut)
@@ -486,14 +502,16 @@ void FunctionLowering::closeArguments(llvm::MutableArrayRef<CallArgument> args, 
 /// Windows onto one place may be passed together when they have no element in common.
 void FunctionLowering::checkWindows(llvm::MutableArrayRef<CallArgument> args) {
   auto window = [](CallArgument& arg) -> PlaceStep* {
-    return arg.isInOut && !arg.place.steps.empty() && arg.place.steps.back().kind == PlaceStep::Kind::Window
+    return arg.isInOut && !arg.place.steps.empty() &&
+                   arg.place.steps.back().kind == PlaceStep::Kind::Window
                ? &arg.place.steps.back()
                : nullptr;
   };
   for (size_t i = 0; i != args.size(); ++i)
     for (size_t k = i + 1; k != args.size(); ++k) {
       PlaceStep *a = window(args[i]), *b = window(args[k]);
-      if (!a || !b || args[i].place.reg != args[k].place.reg || args[i].place.root != args[k].place.root)
+      if (!a || !b || args[i].place.reg != args[k].place.reg ||
+          args[i].place.root != args[k].place.root)
         continue;
       Label apart = code_.makeLabel();
       Register aLow = inRegister(a->index), aHigh = inRegister(a->high);
@@ -507,8 +525,8 @@ void FunctionLowering::checkWindows(llvm::MutableArrayRef<CallArgument> args) {
     }
 }
 
-void FunctionLowering::nativeCall(llvm::StringRef path, llvm::MutableArrayRef<Operand> operands, LayoutId result,
-                                  Register dest, llvm::StringRef spelling) {
+void FunctionLowering::nativeCall(llvm::StringRef path, llvm::MutableArrayRef<Operand> operands,
+                                  LayoutId result, Register dest, llvm::StringRef spelling) {
   llvm::SmallVector<LayoutId, 4> parameters;
   llvm::SmallVector<bool, 4> inOut;
   for (Operand& operand : operands) {
@@ -519,160 +537,6 @@ void FunctionLowering::nativeCall(llvm::StringRef path, llvm::MutableArrayRef<Op
   arguments(operands);
   code_.spelling(spelling);
   code_.op(Opcode::CallNative, dest, import);
-}
-
-// ---- behaviour that every value has -----------------------------------------------------------------------
-
-/// The zero value of a type, for `Default`.
-Operand FunctionLowering::defaultValue(Type* type) {
-  LayoutId layout = layoutOf(type);
-  if (auto hook = module_.program().hook(check::Hook::Default, type); hook && !hook->isStructural && hook->function) {
-    Register reg = acquire(layout);
-    callWithOperands(*hook, {}, reg);
-    return temporary(reg);
-  }
-  switch (type->kind) {
-  case Kind::F32: case Kind::F64: {
-    Register reg = acquire(layout);
-    loadConstant(reg, 0);
-    return temporary(reg);
-  }
-  case Kind::String: {
-    Register reg = acquire(layout);
-    intoString({}, reg);
-    return temporary(reg);
-  }
-  case Kind::Vec: case Kind::Slice: case Kind::Deque: case Kind::Queue: case Kind::Stack: case Kind::MaxHeap:
-  case Kind::MinHeap: {
-    Register reg = acquire(layout);
-    code_.op(Opcode::NewVec, reg, layout, 0u);
-    return temporary(reg);
-  }
-  case Kind::Array: {
-    Register reg = acquire(layout);
-    Operand count = immediate(int64_t(type->length), layouts().integer());
-    Operand values[] = {defaultValue(type->element())};
-    Register countReg = inRegister(count);
-    arguments(values);
-    code_.op(Opcode::NewVecRepeat, reg, countReg, layout, 0u);
-    drop(count);
-    return temporary(reg);
-  }
-  case Kind::Map: case Kind::BTreeMap: case Kind::Set: case Kind::BTreeSet: {
-    Register reg = acquire(layout);
-    nativeCall((types::spelling(type->kind) + "::new").str(), {}, layout, reg, {});
-    return temporary(reg);
-  }
-  case Kind::Tuple: case Kind::Struct: {
-    if (isUnit(layout))
-      return immediate(0, layout);
-    llvm::SmallVector<Operand, 8> fields;
-    llvm::SmallVector<Type*, 8> fieldTypes;
-    if (type->is(Kind::Tuple))
-      fieldTypes.assign(type->args.begin(), type->args.end());
-    else
-      fieldTypes = module_.fieldTypes(type, 0);
-    for (Type* field : fieldTypes)
-      fields.push_back(defaultValue(field));
-    Register reg = acquire(layout);
-    construct(layout, 0, fields, reg);
-    return temporary(reg);
-  }
-  case Kind::Enum: {
-    uint32_t variant = 0;
-    if (type->item == module_.program().lang.option)
-      variant = module_.program().lang.none;
-    auto* item = cast<EnumItem>(type->item);
-    for (uint32_t i = 0; i != item->variants.size(); ++i)
-      for (const Attribute& attribute : item->variants[i].attributes)
-        if (attribute.path.segments.size() == 1 && attribute.path.segments[0].ident.name.text() == "default")
-          variant = i;
-    if (!isReference(layout))
-      return immediate(variant, layout);
-    llvm::SmallVector<Operand, 4> fields;
-    for (Type* field : module_.fieldTypes(type, variant))
-      fields.push_back(defaultValue(field));
-    Register reg = acquire(layout);
-    construct(layout, variant, fields, reg);
-    return temporary(reg);
-  }
-  case Kind::Newtype:
-    return defaultValue(module_.representation(type));
-  default: // integers, bool, char, unit
-    return immediate(0, layout);
-  }
-}
-
-/// A method of a built-in trait on a type without an impl: equality, order, clone, default, arithmetic.
-void FunctionLowering::structuralCall(const Selected& selected, llvm::ArrayRef<const Expr*> ordered, Register dest) {
-  llvm::StringRef name = selected.function->name.name.text();
-  Type* type = selected.self;
-  if (!type && !ordered.empty())
-    type = valueType(ordered[0]);
-  auto both = [&](llvm::SmallVectorImpl<Operand>& values) { operands(ordered, values); };
-  llvm::SmallVector<Operand, 2> values;
-  if (name == "eq" && ordered.size() == 2) {
-    both(values);
-    equalInto(type, values[0], values[1], dest);
-    return;
-  }
-  if (name == "cmp" && ordered.size() == 2) {
-    both(values);
-    compareInto(type, values[0], values[1], dest);
-    return;
-  }
-  if ((name == "clone" || name == "into" || name == "from") && ordered.size() == 1) {
-    Operand value = operand(ordered[0]);
-    moveInto(dest, value);
-    return;
-  }
-  if (name == "default" && ordered.empty()) {
-    Operand value = defaultValue(type);
-    moveInto(dest, value);
-    return;
-  }
-  if (name == "fmt" && ordered.size() == 1) {
-    bool debug = false;
-    if (auto* trait = dyn_cast_or_null<TraitItem>(selected.function->owner))
-      debug = trait->name.name.text() == "Debug";
-    Register text = acquire(layouts().string());
-    intoString({}, text);
-    FormatSpec spec;
-    spec.kind = debug ? FormatSpec::Kind::Debug : FormatSpec::Kind::Display;
-    appendValue(text, operand(ordered[0]), spec);
-    Operand result = temporary(text);
-    moveInto(dest, result);
-    return;
-  }
-  static constexpr std::pair<llvm::StringLiteral, BinaryOp> kOperators[] = {
-      {"add", BinaryOp::Add},       {"sub", BinaryOp::Sub},     {"mul", BinaryOp::Mul},       {"div", BinaryOp::Div},
-      {"rem", BinaryOp::Rem},       {"bitand", BinaryOp::BitAnd}, {"bitor", BinaryOp::BitOr}, {"bitxor", BinaryOp::BitXor},
-      {"shl", BinaryOp::Shl},       {"shr", BinaryOp::Shr}};
-  for (auto& [method, op] : kOperators)
-    if (name == method && ordered.size() == 2) {
-      both(values);
-      if (type->is(Kind::String)) {
-        Register left = inRegister(values[0]), right = inRegister(values[1]);
-        code_.op(Opcode::StringConcat, dest, left, right);
-        drop(values[1]);
-        drop(values[0]);
-        return;
-      }
-      arithmetic(op, type, values[0], values[1], valueType(ordered[1]), dest);
-      return;
-    }
-  if (name == "neg" || name == "not") {
-    Operand value = operand(ordered[0]);
-    Register reg = inRegister(value);
-    code_.op(type->isFloat()       ? Opcode::NegateF64
-             : name == "neg"       ? Opcode::Negate
-             : type->is(Kind::Bool) ? Opcode::BoolNot
-                                    : Opcode::BitNot,
-             dest, reg);
-    drop(value);
-    return;
-  }
-  module_.notYet(code_.span(), ("the built-in `" + name + "` here").str());
 }
 
 } // namespace gos::lower

@@ -41,19 +41,22 @@ Operand FunctionLowering::functionValue(const Selected& selected, Type* type, Sp
     return unit();
   Register reg = acquire(layout);
   bool direct = selected.function->builtin < 0 && selected.function->body && !selected.isStructural;
-  // Library code is transparent to the gate: a library function as a value counts where it is named, whoever calls it.
+  // Library code is transparent to the gate: a library function as a value counts where it is
+  // named, whoever calls it.
   if (module_.packageOf(selected.function) == 0 && environment_.package != 0)
     direct = false;
   if (direct) {
     const check::Signature& signature = module_.program().signature(selected.function);
     Environment environment = calleeEnvironment(selected);
-    direct = signature.parameters.size() == type->parameters().size() &&
-             layoutOf(module_.instantiate(signature.result, environment)) == layoutOf(type->result());
+    direct =
+        signature.parameters.size() == type->parameters().size() &&
+        layoutOf(module_.instantiate(signature.result, environment)) == layoutOf(type->result());
     for (size_t i = 0; direct && i != signature.parameters.size(); ++i)
-      direct = layoutOf(module_.instantiate(signature.parameters[i], environment)) == layoutOf(type->parameters()[i]);
+      direct = layoutOf(module_.instantiate(signature.parameters[i], environment)) ==
+               layoutOf(type->parameters()[i]);
   }
-  vm::FunctionId function =
-      direct ? module_.function(selected) : module_.thunk(selected, type, environment_.package, span);
+  vm::FunctionId function = direct ? module_.function(selected)
+                                   : module_.thunk(selected, type, environment_.package, span);
   code_.op(Opcode::NewClosure, reg, function);
   return temporary(reg);
 }

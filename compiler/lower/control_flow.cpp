@@ -20,7 +20,8 @@ void FunctionLowering::block(const BlockExpr* block, Destination target) {
     return;
   }
   if (!block->tail) {
-    if (target.kind == Destination::Kind::Return) { // the frame goes: nothing is released one by one
+    if (target.kind ==
+        Destination::Kind::Return) { // the frame goes: nothing is released one by one
       emitReturn(unit());
       popScope();
       return;
@@ -30,7 +31,8 @@ void FunctionLowering::block(const BlockExpr* block, Destination target) {
       deliver(unit(), target);
     return;
   }
-  if (target.kind == Destination::Kind::Into && !scopes_.back().actions.empty() && !isNever(block->tail)) {
+  if (target.kind == Destination::Kind::Into && !scopes_.back().actions.empty() &&
+      !isNever(block->tail)) {
     // What runs at the end of the block may see the destination: it is written after.
     Operand value = operand(block->tail);
     if (value.isLocal()) {
@@ -67,7 +69,8 @@ void FunctionLowering::statement(const Stmt* stmt) {
 
 void FunctionLowering::letStatement(const LetStmt* let) {
   if (!let->value) {
-    // Initialised later. A scalar starts as zero, so that nothing depends on what the register held before.
+    // Initialised later. A scalar starts as zero, so that nothing depends on what the register held
+    // before.
     forEachBinding(let->pattern, [&](const Variable* variable) {
       Type* type = concrete(variable->type)->withoutReferences();
       LayoutId layout = layoutOf(type);
@@ -90,8 +93,10 @@ void FunctionLowering::letStatement(const LetStmt* let) {
   const Expr* value = let->value;
 
   // `let r = &mut place`.
-  if (auto* borrow = dyn_cast<BorrowExpr>(value); borrow && borrow->mutability == Mutability::Mutable)
-    if (auto* binding = dyn_cast<BindingPattern>(let->pattern); binding && isSimpleBinding(let->pattern)) {
+  if (auto* borrow = dyn_cast<BorrowExpr>(value);
+      borrow && borrow->mutability == Mutability::Mutable)
+    if (auto* binding = dyn_cast<BindingPattern>(let->pattern);
+        binding && isSimpleBinding(let->pattern)) {
       Place where = place(borrow->operand);
       Type* type = where.type();
       LayoutId layout = where.layout();
@@ -150,11 +155,13 @@ void FunctionLowering::letStatement(const LetStmt* let) {
   }
 
   // The value straight into the variable's register.
-  if (auto* binding = dyn_cast<BindingPattern>(let->pattern); binding && isSimpleBinding(let->pattern)) {
+  if (auto* binding = dyn_cast<BindingPattern>(let->pattern);
+      binding && isSimpleBinding(let->pattern)) {
     Type* type = concrete(binding->variable->type)->withoutReferences();
     LayoutId layout = layoutOf(type);
     const Expr* source = actual(value);
-    if (!needsCell(binding->variable) && !isUnit(layout) && !isNever(value) && source->kind != ExprKind::Path) {
+    if (!needsCell(binding->variable) && !isUnit(layout) && !isNever(value) &&
+        source->kind != ExprKind::Path) {
       Register reg = acquire(layout);
       into(value, reg);
       Local& local = declare(binding->variable, type, Local::Storage::Register);
@@ -177,7 +184,8 @@ void FunctionLowering::letStatement(const LetStmt* let) {
   auto* tuple = dyn_cast<TupleExpr>(actual(value));
   auto* pattern = dyn_cast<TuplePattern>(let->pattern);
   if (tuple && pattern && tuple->elements.size() == pattern->elements.size() &&
-      llvm::none_of(pattern->elements, [](const Pattern* p) { return p->kind == PatternKind::Rest; })) {
+      llvm::none_of(pattern->elements,
+                    [](const Pattern* p) { return p->kind == PatternKind::Rest; })) {
     llvm::SmallVector<Operand, 4> values;
     for (const Expr* element : tuple->elements) {
       Operand result = operand(element);
@@ -195,7 +203,8 @@ void FunctionLowering::letStatement(const LetStmt* let) {
   bindPattern(let->pattern, valueType(value), result);
 }
 
-// ---- if and while -------------------------------------------------------------------------------------
+// ---- if and while
+// -------------------------------------------------------------------------------------
 
 /// Each condition in turn; what a `let` binds is visible in those after it and in the body.
 void FunctionLowering::conditions(llvm::ArrayRef<Expr*> conditions, Label otherwise) {
@@ -262,7 +271,8 @@ void FunctionLowering::loopLoop(const LoopExpr* expr, Destination target) {
     emitReturn(unit());
 }
 
-void FunctionLowering::breakOrContinue(const Expr* expr, const Expr* loop, bool isBreak, const Expr* value) {
+void FunctionLowering::breakOrContinue(const Expr* expr, const Expr* loop, bool isBreak,
+                                       const Expr* value) {
   Loop* found = nullptr;
   for (size_t i = loops_.size(); i-- > 0 && !found;)
     if (loops_[i].node == loop)

@@ -20,7 +20,16 @@ const char* formatOf(Opcode op) {
 
 bool isRegisterLetter(char c) {
   switch (c) {
-  case 'i': case 'f': case 's': case 'r': case 'I': case 'F': case 'S': case 'R': case 'U': case 'W':
+  case 'i':
+  case 'f':
+  case 's':
+  case 'r':
+  case 'I':
+  case 'F':
+  case 'S':
+  case 'R':
+  case 'U':
+  case 'W':
     return true;
   }
   return false;
@@ -36,8 +45,14 @@ char letter(const char* format, size_t position) {
 
 bool endsFlow(Opcode op) {
   switch (op) {
-  case Opcode::Jump: case Opcode::LoopJump: case Opcode::Return: case Opcode::ReturnScalar:
-  case Opcode::ReturnRef: case Opcode::ReturnUnit: case Opcode::Panic: case Opcode::PanicCode:
+  case Opcode::Jump:
+  case Opcode::LoopJump:
+  case Opcode::Return:
+  case Opcode::ReturnScalar:
+  case Opcode::ReturnRef:
+  case Opcode::ReturnUnit:
+  case Opcode::Panic:
+  case Opcode::PanicCode:
     return true;
   default: // every other operation goes on to the next
     return false;
@@ -47,10 +62,23 @@ bool endsFlow(Opcode op) {
 /// Operations that can neither trap nor call, so that they need no line.
 bool isSilent(Opcode op) {
   switch (op) {
-  case Opcode::Move: case Opcode::MoveRef: case Opcode::TakeRef: case Opcode::Release: case Opcode::LoadInt:
-  case Opcode::LoadConstant: case Opcode::LoadString: case Opcode::Jump: case Opcode::JumpIf:
-  case Opcode::JumpIfNot: case Opcode::ArgScalar: case Opcode::ArgRef: case Opcode::ArgTake:
-  case Opcode::ArgInt: case Opcode::Return: case Opcode::ReturnScalar: case Opcode::ReturnRef:
+  case Opcode::Move:
+  case Opcode::MoveRef:
+  case Opcode::TakeRef:
+  case Opcode::Release:
+  case Opcode::LoadInt:
+  case Opcode::LoadConstant:
+  case Opcode::LoadString:
+  case Opcode::Jump:
+  case Opcode::JumpIf:
+  case Opcode::JumpIfNot:
+  case Opcode::ArgScalar:
+  case Opcode::ArgRef:
+  case Opcode::ArgTake:
+  case Opcode::ArgInt:
+  case Opcode::Return:
+  case Opcode::ReturnScalar:
+  case Opcode::ReturnRef:
   case Opcode::ReturnUnit:
     return true;
   default: // the rest may
@@ -68,7 +96,8 @@ Label Emitter::makeLabel() {
 void Emitter::bind(Label label) {
   LabelInfo& info = labels_[uint32_t(label)];
   info.at = uint32_t(ops_.size());
-  // A label of a loop is bound before anything jumps to it; then control falls in or the loop is dead too.
+  // A label of a loop is bound before anything jumps to it; then control falls in or the loop is
+  // dead too.
   if (info.used)
     dead_ = false;
 }
@@ -92,9 +121,13 @@ void Emitter::add(Op op) {
   dead_ = endsFlow(op.op);
 }
 
-void Emitter::op(Opcode op, Slot a, Slot b, Slot c, Slot d) { add({op, a, b, c, d}); }
+void Emitter::op(Opcode op, Slot a, Slot b, Slot c, Slot d) {
+  add({op, a, b, c, d});
+}
 
-void Emitter::jump(Opcode op, Label label, Slot a, Slot b) { add({op, a, b, {}, {}, label}); }
+void Emitter::jump(Opcode op, Label label, Slot a, Slot b) {
+  add({op, a, b, {}, {}, label});
+}
 
 void Emitter::switchOver(Register subject, llvm::ArrayRef<Label> labels) {
   if (dead_)
@@ -123,7 +156,8 @@ void Emitter::simplify() {
         continue;
       for (int hops = 0; hops != 16; ++hops) {
         uint32_t at = labels_[uint32_t(op.label)].at;
-        if (at >= ops_.size() || ops_[at].op != Opcode::Jump || ops_[at].isTable || ops_[at].label == op.label)
+        if (at >= ops_.size() || ops_[at].op != Opcode::Jump || ops_[at].isTable ||
+            ops_[at].label == op.label)
           break;
         op.label = ops_[at].label;
         changed = true;
@@ -213,9 +247,11 @@ bool Emitter::finish(const Registers& registers, vm::Function& out) {
       const Op& op = ops_[i];
       if (op.label == Label::None || !isShort(op) || width[i] != 1)
         continue;
-      int64_t distance = int64_t(position[labels_[uint32_t(op.label)].at]) - int64_t(position[i] + 1);
+      int64_t distance =
+          int64_t(position[labels_[uint32_t(op.label)].at]) - int64_t(position[i] + 1);
       // Room for what widening others adds is left by repeating.
-      if (distance > std::numeric_limits<int16_t>::max() || distance < std::numeric_limits<int16_t>::min()) {
+      if (distance > std::numeric_limits<int16_t>::max() ||
+          distance < std::numeric_limits<int16_t>::min()) {
         width[i] = op.op == Opcode::ForLoopI64 ? 4 : 3;
         changed = true;
       }
@@ -241,8 +277,8 @@ bool Emitter::finish(const Registers& registers, vm::Function& out) {
       fits &= value <= 0xffff || (isSigned && int32_t(value) < 0 && int32_t(value) >= -0x8000);
       return uint16_t(value);
     };
-    return Instruction::abc(op.op, uint16_t(operand[0]), narrow(operand[1], second), narrow(operand[2], third),
-                            uint8_t(operand[3]));
+    return Instruction::abc(op.op, uint16_t(operand[0]), narrow(operand[1], second),
+                            narrow(operand[2], third), uint8_t(operand[3]));
   };
 
   out.registers = std::move(numbering.layouts);

@@ -1,6 +1,7 @@
 #pragma once
-// The code of one function while it is being made: operations over virtual registers, labels, places in the
-// source. `finish` numbers the registers, lays the code out and widens jumps that do not reach.
+// The code of one function while it is being made: operations over virtual registers, labels,
+// places in the source. `finish` numbers the registers, lays the code out and widens jumps that do
+// not reach.
 
 #include "compiler/lower/registers.h"
 #include "diagnostics/span.h"
@@ -31,7 +32,8 @@ public:
   Label makeLabel();
   void bind(Label label);
 
-  /// Control cannot get here: what is emitted is dropped until the next label that something jumps to.
+  /// Control cannot get here: what is emitted is dropped until the next label that something jumps
+  /// to.
   bool isDead() const { return dead_; }
 
   void op(vm::Opcode op, Slot a = {}, Slot b = {}, Slot c = {}, Slot d = {});

@@ -33,7 +33,8 @@ const Expr* FunctionLowering::actual(const Expr* expr) {
       expr = unary->operand;
       continue;
     }
-    if (auto* block = dyn_cast<BlockExpr>(expr); block && block->statements.empty() && block->tail) {
+    if (auto* block = dyn_cast<BlockExpr>(expr);
+        block && block->statements.empty() && block->tail) {
       expr = block->tail;
       continue;
     }
@@ -66,7 +67,8 @@ std::optional<int64_t> FunctionLowering::constantInteger(const Expr* expr, unsig
   case ExprKind::Path: {
     const Target& target = cast<PathExpr>(expr)->target;
     if (target.kind == TargetKind::NumericConst)
-      return valueType(expr)->isFloat() ? std::nullopt : std::optional<int64_t>(int64_t(target.bits));
+      return valueType(expr)->isFloat() ? std::nullopt
+                                        : std::optional<int64_t>(int64_t(target.bits));
     if (target.kind == TargetKind::Const && target.item)
       if (auto* item = dyn_cast<ConstItem>(target.item); item && item->value && !item->owner)
         return constantInteger(item->value, depth + 1);
@@ -76,7 +78,9 @@ std::optional<int64_t> FunctionLowering::constantInteger(const Expr* expr, unsig
     auto* binary = cast<BinaryExpr>(expr);
     if (!valueType(expr)->is(Kind::I64) || binary->method.kind != TargetKind::None)
       return std::nullopt;
-    auto isLeaf = [](const Expr* e) { return e->kind == ExprKind::Int || e->kind == ExprKind::Path; };
+    auto isLeaf = [](const Expr* e) {
+      return e->kind == ExprKind::Int || e->kind == ExprKind::Path;
+    };
     if (!isLeaf(binary->left) || !isLeaf(binary->right))
       return std::nullopt;
     auto left = constantInteger(binary->left, depth + 1);
@@ -92,7 +96,8 @@ std::optional<int64_t> FunctionLowering::constantInteger(const Expr* expr, unsig
     case BinaryOp::Mul:
       return __builtin_mul_overflow(*left, *right, &result) ? std::nullopt : std::optional(result);
     case BinaryOp::Shl:
-      return *right >= 0 && *right < 64 ? std::optional(int64_t(uint64_t(*left) << *right)) : std::nullopt;
+      return *right >= 0 && *right < 64 ? std::optional(int64_t(uint64_t(*left) << *right))
+                                        : std::nullopt;
     default: // evaluated when the program runs
       return std::nullopt;
     }
@@ -110,7 +115,11 @@ Operand FunctionLowering::operand(const Expr* written) {
   }
   LayoutId layout = layoutOf(expr);
   switch (expr->kind) {
-  case ExprKind::Int: case ExprKind::Bool: case ExprKind::Char: case ExprKind::Byte: case ExprKind::Unary:
+  case ExprKind::Int:
+  case ExprKind::Bool:
+  case ExprKind::Char:
+  case ExprKind::Byte:
+  case ExprKind::Unary:
   case ExprKind::Binary:
     if (auto value = constantInteger(expr))
       return immediate(*value, layout);
@@ -131,7 +140,9 @@ Operand FunctionLowering::operand(const Expr* written) {
   return result;
 }
 
-Operand FunctionLowering::operandAs(const Expr* expr, LayoutId layout) { return converted(operand(expr), layout); }
+Operand FunctionLowering::operandAs(const Expr* expr, LayoutId layout) {
+  return converted(operand(expr), layout);
+}
 
 void FunctionLowering::deliver(Operand value, Destination target) {
   switch (target.kind) {
@@ -197,7 +208,8 @@ void FunctionLowering::emit(const Expr* written, Destination target) {
     emitReturn(isUnit(resultLayout_) ? operand(expr) : operandAs(expr, resultLayout_));
     return;
   }
-  if (target.kind == Destination::Kind::Into && !isNever(expr) && !isUnit(registers_.layout(target.reg))) {
+  if (target.kind == Destination::Kind::Into && !isNever(expr) &&
+      !isUnit(registers_.layout(target.reg))) {
     LayoutId layout = layoutOf(expr);
     if (layout != registers_.layout(target.reg) && isReference(layout)) {
       Operand value = operand(expr);
@@ -223,13 +235,17 @@ void FunctionLowering::emit(const Expr* written, Destination target) {
   release(scratch);
 }
 
-void FunctionLowering::into(const Expr* expr, Register dest) { emit(expr, Destination::into(dest)); }
-void FunctionLowering::discard(const Expr* expr) { emit(expr, Destination::discard()); }
+void FunctionLowering::into(const Expr* expr, Register dest) {
+  emit(expr, Destination::into(dest));
+}
+void FunctionLowering::discard(const Expr* expr) {
+  emit(expr, Destination::discard());
+}
 
 void FunctionLowering::intoSame(const Expr* expr, Register dest) {
   switch (expr->kind) {
   case ExprKind::Error:
-    return; // the checker has reported it: nothing is run
+    return;           // the checker has reported it: nothing is run
   case ExprKind::Int: // of a float type
     loadConstant(dest, std::bit_cast<uint64_t>(double(cast<IntExpr>(expr)->value)));
     return;
@@ -240,7 +256,9 @@ void FunctionLowering::intoSame(const Expr* expr, Register dest) {
     loadConstant(dest, std::bit_cast<uint64_t>(value));
     return;
   }
-  case ExprKind::Bool: case ExprKind::Char: case ExprKind::Byte:
+  case ExprKind::Bool:
+  case ExprKind::Char:
+  case ExprKind::Byte:
     loadConstant(dest, uint64_t(*constantInteger(expr)));
     return;
   case ExprKind::String:
@@ -324,20 +342,32 @@ void FunctionLowering::intoSame(const Expr* expr, Register dest) {
   case ExprKind::Pipe:
     module_.notYet(expr->span, "this step of a pipe");
     return;
-  case ExprKind::Block: case ExprKind::If: case ExprKind::While: case ExprKind::Loop: case ExprKind::For:
-  case ExprKind::Match: case ExprKind::KnownCall: case ExprKind::Assign: case ExprKind::Return:
-  case ExprKind::Break: case ExprKind::Continue: case ExprKind::Comptime: case ExprKind::Borrow:
+  case ExprKind::Block:
+  case ExprKind::If:
+  case ExprKind::While:
+  case ExprKind::Loop:
+  case ExprKind::For:
+  case ExprKind::Match:
+  case ExprKind::KnownCall:
+  case ExprKind::Assign:
+  case ExprKind::Return:
+  case ExprKind::Break:
+  case ExprKind::Continue:
+  case ExprKind::Comptime:
+  case ExprKind::Borrow:
     emit(expr, Destination::into(dest)); // looked after there
     return;
   }
 }
 
-// ---- order of evaluation ------------------------------------------------------------------------------
+// ---- order of evaluation
+// ------------------------------------------------------------------------------
 
 bool FunctionLowering::mayWriteVariables(const Expr* expr) {
   if (expr->kind == ExprKind::Assign)
     return true;
-  if (auto* borrow = dyn_cast<BorrowExpr>(expr); borrow && borrow->mutability == Mutability::Mutable)
+  if (auto* borrow = dyn_cast<BorrowExpr>(expr);
+      borrow && borrow->mutability == Mutability::Mutable)
     return true;
   // A reference that is handed on is written through.
   auto handsOn = [](llvm::ArrayRef<Argument> arguments) {
@@ -347,7 +377,8 @@ bool FunctionLowering::mayWriteVariables(const Expr* expr) {
   };
   if (auto* call = dyn_cast<CallExpr>(expr); call && handsOn(call->arguments))
     return true;
-  if (auto* call = dyn_cast<MethodCallExpr>(expr); call && call->target.kind == TargetKind::Function) {
+  if (auto* call = dyn_cast<MethodCallExpr>(expr);
+      call && call->target.kind == TargetKind::Function) {
     if (handsOn(call->arguments))
       return true;
     auto* item = dyn_cast_or_null<FunctionItem>(call->target.item);
@@ -379,7 +410,8 @@ void FunctionLowering::protect(Operand& operand, llvm::ArrayRef<const Expr*> lat
     auto listed = facts_.overwritten.find(operand.variable);
     if (listed != facts_.overwritten.end() && isReference(operand.layout))
       llvm::erase_if(listed->second, [&](const Expr* use) {
-        return llvm::any_of(later, [&](const Expr* expr) { return expr && expr->span.contains(use->span); });
+        return llvm::any_of(
+            later, [&](const Expr* expr) { return expr && expr->span.contains(use->span); });
       });
   }
   bool isReferenceVariable = operand.variable->type && operand.variable->type->isMutableRef();
@@ -402,7 +434,8 @@ void FunctionLowering::operands(llvm::ArrayRef<const Expr*> exprs, OperandList& 
   }
 }
 
-// ---- paths --------------------------------------------------------------------------------------------
+// ---- paths
+// --------------------------------------------------------------------------------------------
 
 Operand FunctionLowering::variableOperand(const Variable* variable, const Expr* use) {
   const Local* local = find(variable);
@@ -437,15 +470,18 @@ Operand FunctionLowering::pathOperand(const PathExpr* expr) {
     return variableOperand(target.variable, expr);
   case TargetKind::Function:
     return functionValue(select(target), type, expr->span);
-  case TargetKind::Const: case TargetKind::Static:
-    return constantOperand(target.item, Environment{{}, nullptr, module_.packageOf(target.item), {}}, type);
+  case TargetKind::Const:
+  case TargetKind::Static:
+    return constantOperand(target.item,
+                           Environment{{}, nullptr, module_.packageOf(target.item), {}}, type);
   case TargetKind::AssociatedConst: {
     Type* self = target.selfType ? concrete(target.selfType) : nullptr;
     ConstItem* item = cast<ConstItem>(target.item);
     if (self)
       if (ConstItem* chosen = module_.program().selectConst(item, self))
         item = chosen;
-    Environment environment{module_.instantiate(target.typeArgs, environment_), self, module_.packageOf(item), {}};
+    Environment environment{
+        module_.instantiate(target.typeArgs, environment_), self, module_.packageOf(item), {}};
     return constantOperand(item, environment, type);
   }
   case TargetKind::Struct:
@@ -453,7 +489,8 @@ Operand FunctionLowering::pathOperand(const PathExpr* expr) {
     uint32_t variant = target.kind == TargetKind::Variant ? target.index : 0;
     if (type->is(Kind::Fn)) {
       Register reg = acquire(layoutOf(type));
-      code_.op(Opcode::NewClosure, reg, module_.constructor(type, variant, environment_.package, expr->span));
+      code_.op(Opcode::NewClosure, reg,
+               module_.constructor(type, variant, environment_.package, expr->span));
       return temporary(reg);
     }
     LayoutId layout = layoutOf(type);
@@ -507,327 +544,6 @@ Register FunctionLowering::globalCell(Item* item, const Environment& environment
     code_.prologue(Opcode::LoadGlobal, found->second, global);
   }
   return found->second;
-}
-
-// ---- fields and elements ------------------------------------------------------------------------------
-
-static const IndexExpr* elementOf(const Expr* expr) {
-  auto* index = dyn_cast<IndexExpr>(expr);
-  return index && index->method.kind == TargetKind::None && !isa<RangeExpr>(index->index) ? index : nullptr;
-}
-
-void FunctionLowering::intoField(const Expr* written, uint32_t field, Register dest) {
-  const Expr* object = actual(written);
-  LayoutId layout = registers_.layout(dest);
-  bool reference = isReference(layout);
-  // `xs[i].f`: no need to hold the element.
-  if (auto* element = elementOf(object); element && !reference && field < 256 &&
-                                         valueType(element->object)->isSequence() &&
-                                         valueType(element->index)->isInteger() &&
-                                         this->layout(layoutOf(object)).kind == vm::LayoutKind::Struct) {
-    Operand vec = operand(element->object);
-    protect(vec, {element->index});
-    Operand position = operand(element->index);
-    Register vecReg = inRegister(vec), positionReg = inRegister(position);
-    code_.op(Opcode::VecGetField, dest, vecReg, positionReg, field);
-    drop(position);
-    drop(vec);
-    return;
-  }
-  Operand value = operand(object);
-  Register reg = inRegister(value);
-  code_.op(reference ? Opcode::GetFieldRef : Opcode::GetField, dest, reg, field);
-  drop(value);
-}
-
-void FunctionLowering::intoIndex(const IndexExpr* expr, Register dest) {
-  LayoutId layout = registers_.layout(dest);
-  if (expr->method.kind == TargetKind::Function) {
-    Operand result = methodResult(expr->method, {expr->object, expr->index}, layout);
-    moveInto(dest, result);
-    return;
-  }
-  const Expr* index = actual(expr->index);
-  Type* object = valueType(expr->object);
-  if (auto* range = dyn_cast<RangeExpr>(index)) {
-    intoSlice(expr, range, dest);
-    return;
-  }
-  if (valueType(index)->is(Kind::Range)) {
-    intoSlice(expr, nullptr, dest);
-    return;
-  }
-  if (object->is(Kind::Map) || object->is(Kind::BTreeMap)) {
-    llvm::SmallVector<Operand, 2> values;
-    operands({expr->object, index}, values, {layoutOf(object), layoutOf(object->args[0])});
-    nativeCall("intrinsics::map_index", values, layout, dest, {});
-    return;
-  }
-  if (object->is(Kind::String)) {
-    llvm::SmallVector<Operand, 2> values;
-    operands({expr->object, index}, values);
-    Register text = inRegister(values[0]), position = inRegister(values[1]);
-    code_.op(Opcode::StringCharAt, dest, text, position);
-    drop(values[1]);
-    drop(values[0]);
-    return;
-  }
-  // Through the cell, without touching the count of what it holds.
-  if (!isReference(layout))
-    if (auto* path = dyn_cast<PathExpr>(actual(expr->object))) {
-      Register cell = Register::None;
-      if (path->target.kind == TargetKind::Variable) {
-        const Local* local = find(path->target.variable);
-        if (local && local->storage == Local::Storage::Cell)
-          cell = local->cell;
-      } else if (path->target.kind == TargetKind::Const || path->target.kind == TargetKind::Static) {
-        cell = globalCell(path->target.item, Environment{{}, nullptr, module_.packageOf(path->target.item), {}},
-                          layoutOf(object));
-      }
-      if (cell != Register::None) {
-        Operand position = operand(index);
-        Register reg = inRegister(position);
-        code_.op(hasBytes(layoutOf(object)) ? Opcode::CellVecGetByte : Opcode::CellVecGet, dest, cell, reg);
-        drop(position);
-        return;
-      }
-    }
-  llvm::SmallVector<Operand, 2> values;
-  operands({expr->object, index}, values);
-  Register vec = inRegister(values[0]), position = inRegister(values[1]);
-  Opcode op = isReference(layout)            ? Opcode::VecGetRef
-              : hasBytes(values[0].layout) ? Opcode::VecGetByte
-                                             : Opcode::VecGet;
-  code_.op(op, dest, vec, position);
-  drop(values[1]);
-  drop(values[0]);
-}
-
-void FunctionLowering::intoSlice(const IndexExpr* expr, const RangeExpr* range, Register dest) {
-  LayoutId layout = registers_.layout(dest);
-  Type* object = valueType(expr->object);
-  bool isText = object->is(Kind::String);
-  LayoutId integer = layouts().integer();
-  llvm::SmallVector<const Expr*, 2> later;
-  if (!range) {
-    later.push_back(expr->index);
-  } else {
-    if (range->low)
-      later.push_back(range->low);
-    if (range->high)
-      later.push_back(range->high);
-  }
-  Operand value = isText ? operand(expr->object) : operandAs(expr->object, layout);
-  protect(value, later);
-  Operand low = immediate(0, integer), high = immediate(INT64_MAX, integer);
-  if (range) {
-    if (range->low) {
-      low = operand(range->low);
-      if (range->high)
-        protect(low, {range->high});
-    }
-    if (range->high) {
-      high = operand(range->high);
-      if (range->inclusive) {
-        if (high.isImmediate()) {
-          high.value = high.value == INT64_MAX ? high.value : high.value + 1;
-        } else {
-          Register one = hoistedConstant(1, integer);
-          Register next = acquire(integer);
-          code_.op(Opcode::WrapAdd, next, inRegister(high), one);
-          drop(high);
-          high = temporary(next);
-        }
-      }
-    }
-  } else {
-    Operand bounds = operand(expr->index);
-    Register reg = inRegister(bounds), from = acquire(integer), to = acquire(integer);
-    code_.op(Opcode::GetField, from, reg, 0u);
-    code_.op(Opcode::GetField, to, reg, 1u);
-    drop(bounds);
-    low = temporary(from);
-    high = temporary(to);
-  }
-  if (isText) {
-    llvm::SmallVector<Operand, 3> values{value, low, high};
-    values[1].layout = values[2].layout = integer;
-    nativeCall("String::substring", values, layout, dest, {});
-    return;
-  }
-  Register vec = inRegister(value), from = inRegister(low), to = inRegister(high);
-  registers_.wantLow(to);
-  code_.op(Opcode::VecSlice, dest, vec, from, to);
-  drop(high);
-  drop(low);
-  drop(value);
-}
-
-// ---- `?` ------------------------------------------------------------------------------------------------
-
-void FunctionLowering::intoTry(const TryExpr* expr, Register dest) {
-  Type* type = valueType(expr->operand);
-  Operand carrier = operand(expr->operand);
-  if (type->kind != Kind::Enum)
-    return;
-  bool isResult = type->item == module_.program().lang.result;
-  uint32_t good = isResult ? module_.program().lang.ok : module_.program().lang.some;
-  uint32_t bad = isResult ? module_.program().lang.err : module_.program().lang.none;
-  LayoutId payload = registers_.layout(dest);
-  if (!isReference(carrier.layout)) { // `Result<(), ()>` and kin cannot be: they have payloads
-    drop(carrier);
-    return;
-  }
-  Register reg = inRegister(carrier);
-  Label fine = code_.makeLabel();
-  code_.jump(Opcode::JumpTagNe, fine, reg, bad);
-
-  // The way out.
-  Type* resultType = expr->resultType ? concrete(expr->resultType) : resultType_;
-  LayoutId resultLayout = layoutOf(resultType);
-  if (!isResult) {
-    Register none = acquire(resultLayout);
-    code_.op(Opcode::NewUnitVariant, none, resultLayout, bad);
-    emitReturn(temporary(none));
-  } else if (expr->conversion == TryExpr::Conversion::None && resultLayout == carrier.layout) {
-    Operand whole = carrier;
-    if (whole.isTemporary()) {
-      Register moved = acquire(resultLayout);
-      code_.op(Opcode::TakeRef, moved, reg);
-      emitReturn(temporary(moved));
-    } else {
-      emitReturn(whole);
-    }
-  } else {
-    LayoutId errorLayout = layout(carrier.layout).variants[bad].fields[0];
-    Operand error;
-    if (isUnit(errorLayout)) {
-      error = immediate(0, errorLayout);
-    } else {
-      Register payloadReg = acquire(errorLayout);
-      code_.op(isReference(errorLayout) ? Opcode::GetPayloadRef : Opcode::GetPayload, payloadReg, reg, bad, 0u);
-      error = temporary(payloadReg);
-    }
-    LayoutId wanted = layout(resultLayout).variants[bad].fields[0];
-    switch (expr->conversion) {
-    case TryExpr::Conversion::None:
-      break;
-    case TryExpr::Conversion::From: {
-      Register made = acquire(wanted);
-      llvm::SmallVector<Operand, 1> values{error};
-      callWithOperands(select(expr->from), values, made);
-      error = temporary(made);
-      break;
-    }
-    case TryExpr::Conversion::StringToError:
-    case TryExpr::Conversion::ToStdError: {
-      if (layout(errorLayout).kind != vm::LayoutKind::String) {
-        Register text = acquire(layouts().string());
-        intoString({}, text);
-        appendValue(text, error, FormatSpec{});
-        error = temporary(text);
-      }
-      error = standardError(error);
-      break;
-    }
-    }
-    Register result = acquire(resultLayout);
-    llvm::SmallVector<Operand, 1> fields{error};
-    construct(resultLayout, bad, fields, result);
-    emitReturn(temporary(result));
-  }
-  code_.bind(fine);
-  if (!isUnit(payload) && !isUnit(layout(carrier.layout).variants[good].fields[0]))
-    code_.op(isReference(payload) ? Opcode::GetPayloadRef : Opcode::GetPayload, dest, reg, good, 0u);
-  drop(carrier);
-}
-
-/// An errors::Error with this message.
-Operand FunctionLowering::standardError(Operand message) {
-  StructItem* item = module_.program().lang.error;
-  Type* type = module_.types().nominal(Kind::Struct, item, {});
-  LayoutId layout = layoutOf(type);
-  llvm::SmallVector<Type*, 8> types = module_.fieldTypes(type, 0);
-  llvm::SmallVector<Operand, 4> fields;
-  for (size_t i = 0; i != types.size(); ++i)
-    fields.push_back(item->fields[i].name.name.text() == "message" ? message : defaultValue(types[i]));
-  Register made = acquire(layout);
-  construct(layout, 0, fields, made);
-  return temporary(made);
-}
-
-// ---- casts ----------------------------------------------------------------------------------------------
-
-static vm::IntWidth widthOf(Type* type) {
-  switch (type->kind) {
-  case Kind::I8: return vm::IntWidth::I8;
-  case Kind::I16: return vm::IntWidth::I16;
-  case Kind::I32: return vm::IntWidth::I32;
-  case Kind::U8: return vm::IntWidth::U8;
-  case Kind::U16: return vm::IntWidth::U16;
-  case Kind::U32: return vm::IntWidth::U32;
-  case Kind::U64: case Kind::Usize: return vm::IntWidth::U64;
-  default: // the rest is carried in 64 signed bits
-    return vm::IntWidth::I64;
-  }
-}
-
-void FunctionLowering::intoCast(const CastExpr* expr, Register dest) {
-  Type* from = valueType(expr->operand);
-  Type* to = valueType(expr);
-  castTo(operand(expr->operand), from, to, dest);
-}
-
-void FunctionLowering::castTo(Operand value, Type* from, Type* to, Register dest) {
-  if (from == to || isReference(value.layout)) {
-    moveInto(dest, value);
-    return;
-  }
-  auto unary = [&](Opcode op, Slot d = {}) {
-    Register reg = inRegister(value);
-    code_.op(op, dest, reg, {}, d);
-    drop(value);
-  };
-  if (to->isFloat()) {
-    if (from->isFloat()) {
-      if (to->is(Kind::F32))
-        unary(Opcode::RoundF32);
-      else
-        moveInto(dest, value);
-      return;
-    }
-    bool wide = from->is(Kind::U64) || from->is(Kind::Usize);
-    unary(wide ? Opcode::UnsignedToFloat : Opcode::IntToFloat);
-    if (to->is(Kind::F32))
-      code_.op(Opcode::RoundF32, dest, dest);
-    return;
-  }
-  if (from->isFloat()) {
-    unary(Opcode::FloatToInt, uint32_t(widthOf(to)));
-    return;
-  }
-  if (to->is(Kind::Char)) { // the low byte as Latin-1
-    if (from->is(Kind::U8) || from->is(Kind::Char))
-      moveInto(dest, value);
-    else if (value.isImmediate())
-      loadConstant(dest, uint64_t(value.value) & 0xff);
-    else {
-      Register reg = inRegister(value);
-      code_.op(Opcode::BitAndImm, dest, reg, 0xffu);
-      drop(value);
-    }
-    return;
-  }
-  unsigned fromBits = from->isInteger() ? from->bits() : from->is(Kind::Bool) ? 1 : 32;
-  bool fromSigned = from->isInteger() && from->isSigned();
-  unsigned toBits = to->isInteger() ? to->bits() : 64;
-  bool toSigned = to->isSigned();
-  bool fits = toBits == 64 || (fromSigned == toSigned && fromBits <= toBits) ||
-              (!fromSigned && toSigned && fromBits < toBits);
-  if (fits)
-    moveInto(dest, value);
-  else
-    unary(Opcode::Wrap, uint32_t(widthOf(to)));
 }
 
 } // namespace gos::lower

@@ -9,8 +9,8 @@ using llvm::dyn_cast;
 using types::Kind;
 
 bool FunctionLowering::isPlainSpec(const FormatSpec& spec) const {
-  return spec.fill == ' ' && spec.align == FormatSpec::Align::Default && !spec.zero && spec.width < 0 &&
-         spec.precision < 0 && spec.kind == FormatSpec::Kind::Display;
+  return spec.fill == ' ' && spec.align == FormatSpec::Align::Default && !spec.zero &&
+         spec.width < 0 && spec.precision < 0 && spec.kind == FormatSpec::Kind::Display;
 }
 
 void FunctionLowering::appendText(Register text, llvm::StringRef piece) {
@@ -36,13 +36,16 @@ void FunctionLowering::appendValue(Register text, Operand value, const FormatSpe
     code_.op(Opcode::StringAppend, text, inRegister(value));
   } else {
     Register reg = inRegister(value);
-    code_.op(isReference(value.layout) ? Opcode::FormatValue : Opcode::FormatScalar, text, reg, module_.format(spec));
+    code_.op(isReference(value.layout) ? Opcode::FormatValue : Opcode::FormatScalar, text, reg,
+             module_.format(spec));
   }
   drop(value);
 }
 
-/// Builds the text of the pieces. `dest` is not read before the text is complete unless it is a fresh register.
-void FunctionLowering::formatInto(llvm::ArrayRef<FormatPiece> pieces, llvm::StringRef suffix, Register dest) {
+/// Builds the text of the pieces. `dest` is not read before the text is complete unless it is a
+/// fresh register.
+void FunctionLowering::formatInto(llvm::ArrayRef<FormatPiece> pieces, llvm::StringRef suffix,
+                                  Register dest) {
   // Adjacent literal text is one piece.
   std::string pending;
   bool begun = false;
@@ -123,7 +126,8 @@ void FunctionLowering::knownCall(const KnownCallExpr* expr, Destination target) 
     deliver(unit(), target);
     return;
   case KnownCall::Format:
-    if (target.kind == Destination::Kind::Into && registers_.layout(target.reg) == layouts().string()) {
+    if (target.kind == Destination::Kind::Into &&
+        registers_.layout(target.reg) == layouts().string()) {
       formatInto(expr->pieces, {}, target.reg);
       return;
     }

@@ -10,7 +10,8 @@ using llvm::cast;
 using llvm::dyn_cast;
 using types::Kind;
 
-FunctionLowering::FunctionLowering(ModuleLowering& module, const Instance& instance, vm::Function& out)
+FunctionLowering::FunctionLowering(ModuleLowering& module, const Instance& instance,
+                                   vm::Function& out)
     : module_(module), instance_(instance), environment_(instance.environment), out_(out) {}
 
 void FunctionLowering::lower() {
@@ -60,14 +61,16 @@ Type* FunctionLowering::concrete(Type* type) {
 }
 
 void FunctionLowering::lowerFunction(const ast::FunctionItem* function) {
-  const check::Signature& signature = module_.program().signature(const_cast<ast::FunctionItem*>(function));
+  const check::Signature& signature =
+      module_.program().signature(const_cast<ast::FunctionItem*>(function));
   resultType_ = concrete(signature.result);
   resultLayout_ = layoutOf(resultType_);
   llvm::SmallVector<const ast::Variable*, 8> variables;
   for (const ast::FunctionParameter& parameter : function->parameters)
     forEachBinding(parameter.pattern, [&](const ast::Variable* v) { variables.push_back(v); });
-  facts_.gather(function->body, module_.program(), [&](Type* t) { return concrete(t)->withoutReferences(); },
-                variables);
+  facts_.gather(
+      function->body, module_.program(), [&](Type* t) { return concrete(t)->withoutReferences(); },
+      variables);
 
   llvm::SmallVector<std::pair<Type*, Register>, 8> parameters;
   for (Type* declared : signature.parameters) {
@@ -91,8 +94,9 @@ void FunctionLowering::lowerClosure(const ast::ClosureExpr* closure) {
     forEachBinding(parameter.pattern, [&](const ast::Variable* v) { variables.push_back(v); });
   for (const ast::Variable* variable : closure->captures)
     variables.push_back(variable);
-  facts_.gather(closure->body, module_.program(), [&](Type* t) { return concrete(t)->withoutReferences(); },
-                variables);
+  facts_.gather(
+      closure->body, module_.program(), [&](Type* t) { return concrete(t)->withoutReferences(); },
+      variables);
 
   llvm::SmallVector<std::pair<Type*, Register>, 8> parameters;
   for (Type* declared : type->parameters()) {
@@ -135,7 +139,8 @@ void FunctionLowering::lowerClosure(const ast::ClosureExpr* closure) {
 void FunctionLowering::lowerValue(Expr* value, Type* type) {
   resultType_ = concrete(type);
   resultLayout_ = layoutOf(resultType_);
-  facts_.gather(value, module_.program(), [&](Type* t) { return concrete(t)->withoutReferences(); }, {});
+  facts_.gather(value, module_.program(), [&](Type* t) { return concrete(t)->withoutReferences(); },
+                {});
   emit(value, Destination::ret());
   if (!code_.isDead())
     emitReturn(unit());
@@ -161,7 +166,8 @@ void FunctionLowering::lowerThunk() {
   if (instance_.kind == Instance::Kind::Constructor)
     construct(resultLayout_, instance_.variant, operands, dest);
   else
-    callWithOperands(Selected{instance_.function, environment_.args, environment_.self}, operands, dest);
+    callWithOperands(Selected{instance_.function, environment_.args, environment_.self}, operands,
+                     dest);
   rawReturn(temporary(dest));
 }
 
@@ -180,10 +186,12 @@ void FunctionLowering::bindParameter(const ast::Pattern* pattern, Type* type, Re
     }
     const ast::Variable* variable = binding->variable;
     LayoutId layout = layoutOf(inner);
-    // Taking the value out for the whole body makes every access a register access. Not when a closure may reach
-    // the cell while the body runs.
-    bool cache = isReference(layout) && !facts_.captured.contains(variable) && !facts_.borrowed.contains(variable);
-    Local& local = declare(variable, inner, cache ? Local::Storage::CachedCell : Local::Storage::Cell);
+    // Taking the value out for the whole body makes every access a register access. Not when a
+    // closure may reach the cell while the body runs.
+    bool cache = isReference(layout) && !facts_.captured.contains(variable) &&
+                 !facts_.borrowed.contains(variable);
+    Local& local =
+        declare(variable, inner, cache ? Local::Storage::CachedCell : Local::Storage::Cell);
     local.cell = reg;
     live_[reg] = 1;
     if (cache) {
@@ -208,7 +216,8 @@ void FunctionLowering::bindParameter(const ast::Pattern* pattern, Type* type, Re
   bindPattern(pattern, inner, value);
 }
 
-// ---- registers and operands -------------------------------------------------------------------------
+// ---- registers and operands
+// -------------------------------------------------------------------------
 
 void FunctionLowering::loadConstant(Register dest, uint64_t bits) {
   int64_t value = int64_t(bits);
@@ -336,9 +345,12 @@ Operand FunctionLowering::converted(Operand operand, LayoutId want) {
   return temporary(reg);
 }
 
-// ---- scopes -----------------------------------------------------------------------------------------
+// ---- scopes
+// -----------------------------------------------------------------------------------------
 
-void FunctionLowering::pushScope() { scopes_.emplace_back(); }
+void FunctionLowering::pushScope() {
+  scopes_.emplace_back();
+}
 
 void FunctionLowering::runActions(Scope& scope) {
   for (size_t i = scope.actions.size(); i-- > 0;) {
@@ -409,7 +421,8 @@ const Local* FunctionLowering::find(const ast::Variable* variable) const {
   return found == locals_.end() ? nullptr : &found->second;
 }
 
-Local& FunctionLowering::declare(const ast::Variable* variable, Type* type, Local::Storage storage) {
+Local& FunctionLowering::declare(const ast::Variable* variable, Type* type,
+                                 Local::Storage storage) {
   // In an unrolled or deferred body the same variable is declared again.
   Local& local = locals_[variable];
   local = {};
@@ -476,10 +489,15 @@ void FunctionLowering::bindVariable(const ast::Variable* variable, Type* type, O
     scopes_.back().owned.push_back(reg);
 }
 
-void FunctionLowering::flush(const Local& local) { code_.op(Opcode::CellSetTake, local.cell, local.value); }
-void FunctionLowering::reload(const Local& local) { code_.op(Opcode::CellTake, local.value, local.cell); }
+void FunctionLowering::flush(const Local& local) {
+  code_.op(Opcode::CellSetTake, local.cell, local.value);
+}
+void FunctionLowering::reload(const Local& local) {
+  code_.op(Opcode::CellTake, local.value, local.cell);
+}
 
-// ---- returning --------------------------------------------------------------------------------------
+// ---- returning
+// --------------------------------------------------------------------------------------
 
 void FunctionLowering::rawReturn(Operand value) {
   LayoutId want = resultLayout_;

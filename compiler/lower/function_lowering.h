@@ -1,6 +1,6 @@
 #pragma once
-// Lowers one function instance. One class, its chapters in files of their own: expressions, operators, places,
-// calls, closures, control_flow, matches, formatting, literals, intrinsics.
+// Lowers one function instance. One class, its chapters in files of their own: expressions,
+// operators, places, calls, closures, control_flow, matches, formatting, literals, intrinsics.
 
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/module_lowering.h"
@@ -27,7 +27,7 @@ struct Operand {
     Temporary, // a register of our own: consume or drop it
   };
   Kind kind = Kind::Immediate;
-  bool lastUse = false; // Local: the variable is not read again, its value may be taken
+  bool lastUse = false;    // Local: the variable is not read again, its value may be taken
   bool isConstant = false; // Temporary: a shared constant, nothing to release
   Register reg = Register::None;
   int64_t value = 0;
@@ -67,8 +67,8 @@ struct PlaceStep {
   enum class Kind : uint8_t { Field, Element, Window, MapEntry };
   Kind kind = Kind::Field;
   uint32_t field = 0;
-  Operand index; // Element; low bound of a Window; key of a MapEntry
-  Operand high;  // Window; default of a MapEntry
+  Operand index;     // Element; low bound of a Window; key of a MapEntry
+  Operand high;      // Window; default of a MapEntry
   LayoutId layout{}; // of what the step leads to
   Type* type = nullptr;
   Span span;
@@ -85,15 +85,21 @@ struct Place {
   Type* rootType = nullptr;
   llvm::SmallVector<PlaceStep, 4> steps;
 
+  /// Ends in `xs[i].f`: for a scalar f there are instructions.
+  bool endsInElementField() const {
+    size_t n = steps.size();
+    return n >= 2 && steps[n - 2].kind == PlaceStep::Kind::Element &&
+           steps[n - 1].kind == PlaceStep::Kind::Field && steps[n - 1].field < 256;
+  }
   LayoutId layout() const { return steps.empty() ? rootLayout : steps.back().layout; }
   Type* type() const { return steps.empty() ? rootType : steps.back().type; }
 };
 
 /// A place whose value has been taken out; `closePlace` puts it back.
 struct OpenPlace {
-  Register reg = Register::None; // holds the value
+  Register reg = Register::None;       // holds the value
   llvm::SmallVector<Register, 4> path; // the containers on the way; the first is the root's value
-  bool isRoot = false;           // reg is the root register itself
+  bool isRoot = false;                 // reg is the root register itself
 };
 
 class FunctionLowering {
@@ -105,7 +111,8 @@ public:
 private:
   using OperandList = llvm::SmallVectorImpl<Operand>;
 
-  // ---- the function (function_lowering.cpp) -------------------------------------------------------
+  // ---- the function (function_lowering.cpp)
+  // -------------------------------------------------------
   void lowerFunction(const ast::FunctionItem* function);
   void lowerClosure(const ast::ClosureExpr* closure);
   void lowerValue(Expr* value, Type* type); // a region or a global
@@ -113,7 +120,8 @@ private:
   void finish();
   void bindParameter(const ast::Pattern* pattern, Type* type, Register reg);
 
-  // ---- types and layouts --------------------------------------------------------------------------
+  // ---- types and layouts
+  // --------------------------------------------------------------------------
   Type* concrete(Type* type);
   Type* typeOf(const Expr* expr) { return concrete(expr->type); }
   Type* valueType(const Expr* expr) { return typeOf(expr)->withoutReferences(); }
@@ -131,7 +139,8 @@ private:
   /// What stands in the expression's place after folds, parentheses and pipes looked through.
   const Expr* actual(const Expr* expr);
 
-  // ---- registers ----------------------------------------------------------------------------------
+  // ---- registers
+  // ----------------------------------------------------------------------------------
   Register acquire(LayoutId layout) { return registers_.acquire(layout, isReference(layout)); }
   void release(Register r) { registers_.release(r); }
   Operand temporary(Register r) {
@@ -164,7 +173,8 @@ private:
   Register hoistedConstant(uint64_t bits, LayoutId layout);
   void loadConstant(Register dest, uint64_t bits);
 
-  // ---- expressions --------------------------------------------------------------------------------
+  // ---- expressions
+  // --------------------------------------------------------------------------------
   Operand operand(const Expr* expr);
   void into(const Expr* expr, Register dest);
   void discard(const Expr* expr);
@@ -177,7 +187,8 @@ private:
   Operand operandAs(const Expr* expr, LayoutId layout);
   Operand converted(Operand operand, LayoutId layout);
   /// Evaluates in order; a variable that a later one may change is copied first.
-  void operands(llvm::ArrayRef<const Expr*> exprs, OperandList& out, llvm::ArrayRef<LayoutId> layouts = {});
+  void operands(llvm::ArrayRef<const Expr*> exprs, OperandList& out,
+                llvm::ArrayRef<LayoutId> layouts = {});
   /// Makes an operand safe against what the later expressions do.
   void protect(Operand& operand, llvm::ArrayRef<const Expr*> later);
   bool mayWriteVariables(const Expr* expr);
@@ -196,7 +207,8 @@ private:
   void intoCast(const ast::CastExpr* expr, Register dest);
   void castTo(Operand value, Type* from, Type* to, Register dest);
 
-  // ---- literals -----------------------------------------------------------------------------------
+  // ---- literals
+  // -----------------------------------------------------------------------------------
   void intoStruct(const ast::StructLiteralExpr* expr, Register dest);
   void intoElements(llvm::ArrayRef<Expr*> elements, Register dest);
   void intoRepeat(const ast::RepeatExpr* expr, Register dest);
@@ -208,13 +220,16 @@ private:
   void arguments(llvm::MutableArrayRef<Operand> operands);
   void argument(uint32_t slot, Operand& operand);
   /// A struct, tuple or variant of the layout from its fields.
-  void construct(LayoutId layout, uint32_t variant, llvm::MutableArrayRef<Operand> fields, Register dest);
+  void construct(LayoutId layout, uint32_t variant, llvm::MutableArrayRef<Operand> fields,
+                 Register dest);
   void pushElement(Register vec, Operand& value);
 
-  // ---- operators ----------------------------------------------------------------------------------
+  // ---- operators
+  // ----------------------------------------------------------------------------------
   void intoUnary(const ast::UnaryExpr* expr, Register dest);
   void intoBinary(const ast::BinaryExpr* expr, Register dest);
-  void arithmetic(ast::BinaryOp op, Type* type, Operand left, Operand right, Type* rightType, Register dest);
+  void arithmetic(ast::BinaryOp op, Type* type, Operand left, Operand right, Type* rightType,
+                  Register dest);
   void narrow(ast::BinaryOp op, Type* type, Register reg);
   void comparison(ast::BinaryOp op, Type* type, Operand left, Operand right, Register dest);
   void concat(const ast::BinaryExpr* expr, Register dest);
@@ -224,10 +239,13 @@ private:
   void equalInto(Type* type, Operand left, Operand right, Register dest);
   /// Jumps to `target` when the condition is `when`; falls through otherwise.
   void branch(const Expr* expr, Label target, bool when);
-  void branchOn(ast::BinaryOp op, Type* type, Operand& left, Operand& right, Label target, bool when);
-  Operand methodResult(const ast::Target& target, llvm::ArrayRef<const Expr*> args, LayoutId layout);
+  void branchOn(ast::BinaryOp op, Type* type, Operand& left, Operand& right, Label target,
+                bool when);
+  Operand methodResult(const ast::Target& target, llvm::ArrayRef<const Expr*> args,
+                       LayoutId layout);
 
-  // ---- places -------------------------------------------------------------------------------------
+  // ---- places
+  // -------------------------------------------------------------------------------------
   Place place(const Expr* expr);
   bool isPlace(const Expr* expr);
   OpenPlace openPlace(Place& place);
@@ -248,7 +266,8 @@ private:
   void compound(ast::BinaryOp op, const Expr* target, const Expr* value, const ast::Target* method);
   bool writesInPlace(Register dest);
 
-  // ---- calls --------------------------------------------------------------------------------------
+  // ---- calls
+  // --------------------------------------------------------------------------------------
   struct CallArgument {
     const Expr* expr = nullptr;
     Type* parameter = nullptr; // concrete
@@ -257,7 +276,8 @@ private:
     Place place;
     OpenPlace open;
     Register cell = Register::None;
-    bool sharesCell = false; // the place is a variable in a cell, or a parameter's cell: no write back
+    bool sharesCell =
+        false; // the place is a variable in a cell, or a parameter's cell: no write back
     bool opened = false;
     bool isWindow = false;
     LayoutId want{};
@@ -267,14 +287,16 @@ private:
   void intoMethodCall(const ast::MethodCallExpr* expr, Register dest);
   void callFunction(const Selected& selected, llvm::ArrayRef<const Expr*> written,
                     llvm::ArrayRef<const Expr*> ordered, llvm::StringRef spelling, Register dest);
-  void callSelected(const Selected& selected, llvm::MutableArrayRef<CallArgument> args, llvm::StringRef spelling,
-                    Register dest);
-  void callClosure(const Expr* callee, llvm::ArrayRef<const Expr*> written, llvm::ArrayRef<const Expr*> ordered,
-                   Register dest);
+  void callSelected(const Selected& selected, llvm::MutableArrayRef<CallArgument> args,
+                    llvm::StringRef spelling, Register dest);
+  void callClosure(const Expr* callee, llvm::ArrayRef<const Expr*> written,
+                   llvm::ArrayRef<const Expr*> ordered, Register dest);
   /// Calls with operands already evaluated (hooks, conversions): no `&mut` parameters.
-  void callWithOperands(const Selected& selected, llvm::MutableArrayRef<Operand> operands, Register dest);
+  void callWithOperands(const Selected& selected, llvm::MutableArrayRef<Operand> operands,
+                        Register dest);
   void structuralCall(const Selected& selected, llvm::ArrayRef<const Expr*> ordered, Register dest);
-  void evaluateArguments(llvm::MutableArrayRef<CallArgument> args, llvm::ArrayRef<const Expr*> written);
+  void evaluateArguments(llvm::MutableArrayRef<CallArgument> args,
+                         llvm::ArrayRef<const Expr*> written);
   void openArguments(llvm::MutableArrayRef<CallArgument> args, bool native);
   void checkWindows(llvm::MutableArrayRef<CallArgument> args);
   void closeArguments(llvm::MutableArrayRef<CallArgument> args, bool native);
@@ -285,18 +307,22 @@ private:
   Operand defaultValue(Type* type);
   Operand standardError(Operand message);
 
-  // ---- intrinsics ---------------------------------------------------------------------------------
+  // ---- intrinsics
+  // ---------------------------------------------------------------------------------
   /// Emits an opcode for a builtin that has one; false when it is to be called.
-  bool intrinsic(llvm::StringRef path, const Selected& selected, llvm::ArrayRef<const Expr*> args, Register dest);
-  void nativeCall(llvm::StringRef path, llvm::MutableArrayRef<Operand> operands, LayoutId result, Register dest,
-                  llvm::StringRef spelling);
+  bool intrinsic(llvm::StringRef path, const Selected& selected, llvm::ArrayRef<const Expr*> args,
+                 Register dest);
+  void nativeCall(llvm::StringRef path, llvm::MutableArrayRef<Operand> operands, LayoutId result,
+                  Register dest, llvm::StringRef spelling);
 
-  // ---- closures -----------------------------------------------------------------------------------
+  // ---- closures
+  // -----------------------------------------------------------------------------------
   void intoClosure(const ast::ClosureExpr* expr, Register dest);
   /// Does a closure hold this variable by its cell?
   bool capturedByCell(const ast::Variable* variable);
 
-  // ---- statements and control flow ------------------------------------------------------------------
+  // ---- statements and control flow
+  // ------------------------------------------------------------------
   void block(const ast::BlockExpr* block, Destination target);
   void statement(const ast::Stmt* stmt);
   void letStatement(const ast::LetStmt* stmt);
@@ -313,14 +339,16 @@ private:
                    const ast::Pattern* counter);
   void forMap(const ast::ForExpr* expr, const Expr* map);
   void forSet(const ast::ForExpr* expr, const Expr* set);
-  void forString(const ast::ForExpr* expr, const Expr* text, const ast::Pattern* element, const ast::Pattern* counter);
+  void forString(const ast::ForExpr* expr, const Expr* text, const ast::Pattern* element,
+                 const ast::Pattern* counter);
   void forIterator(const ast::ForExpr* expr);
   void forUnrolled(const ast::ForExpr* expr);
   /// `xs.iter().enumerate()`, `(a..b).rev()` and kin, without the cursor they describe.
   bool forPeeled(const ast::ForExpr* expr, const Expr* iterable);
-  /// The body for each number from `counter` to before `limit`; the registers are ours. The first test is done.
-  void countedLoop(const ast::ForExpr* expr, Register counter, Register limit, Label end, bool mayWrap,
-                   llvm::function_ref<void()> bind);
+  /// The body for each number from `counter` to before `limit`; the registers are ours. The first
+  /// test is done.
+  void countedLoop(const ast::ForExpr* expr, Register counter, Register limit, Label end,
+                   bool mayWrap, llvm::function_ref<void()> bind);
   /// A value that the body cannot change under the loop's feet.
   Operand snapshot(const ast::ForExpr* expr, const Expr* iterable);
   bool writesVariable(const Expr* expr, const ast::Variable* variable);
@@ -332,7 +360,8 @@ private:
   void emitReturn(Operand value);
   void rawReturn(Operand value);
 
-  // ---- scopes -------------------------------------------------------------------------------------
+  // ---- scopes
+  // -------------------------------------------------------------------------------------
   struct ExitAction {
     const Expr* deferred = nullptr; // `defer`
     // or: a `let r = &mut place`: the cell's content goes back
@@ -349,7 +378,7 @@ private:
     Label breakLabel = Label::None;
     Label continueLabel = Label::None;
     Destination target;
-    size_t scopes = 0; // how many there were outside
+    size_t scopes = 0;      // how many there were outside
     bool isCounted = false; // continueLabel lies ahead
   };
   void pushScope();
@@ -368,7 +397,8 @@ private:
   void flush(const Local& local);
   void reload(const Local& local);
 
-  // ---- patterns -----------------------------------------------------------------------------------
+  // ---- patterns
+  // -----------------------------------------------------------------------------------
   /// The value a pattern looks at: a register, or the elements of a tuple that was never built.
   struct Subject {
     Operand value;
@@ -379,30 +409,36 @@ private:
   void matchExpression(const ast::MatchExpr* expr, Destination target);
   bool switchOnVariants(const ast::MatchExpr* expr, Subject& subject, llvm::ArrayRef<Label> tests,
                         llvm::ArrayRef<Label> bodies, Label none);
-  bool switchOnIntegers(const ast::MatchExpr* expr, Subject& subject, llvm::ArrayRef<Label> tests, Label none);
-  /// Tests and binds; jumps to `otherwise` when the value does not fit. With Label::None the pattern cannot fail.
-  void matchPattern(const ast::Pattern* pattern, Subject& subject, Label otherwise, bool tagKnown = false);
+  bool switchOnIntegers(const ast::MatchExpr* expr, Subject& subject, llvm::ArrayRef<Label> tests,
+                        Label none);
+  /// Tests and binds; jumps to `otherwise` when the value does not fit. With Label::None the
+  /// pattern cannot fail.
+  void matchPattern(const ast::Pattern* pattern, Subject& subject, Label otherwise,
+                    bool tagKnown = false);
   void matchVariant(const ast::Target& target, llvm::ArrayRef<const ast::Pattern*> elements,
-                    llvm::ArrayRef<uint32_t> indices, Subject& subject, Label otherwise, bool tagKnown);
-  void matchFields(llvm::ArrayRef<const ast::Pattern*> elements, llvm::ArrayRef<uint32_t> indices, Subject& subject,
-                   int64_t variant, Label otherwise);
+                    llvm::ArrayRef<uint32_t> indices, Subject& subject, Label otherwise,
+                    bool tagKnown);
+  void matchFields(llvm::ArrayRef<const ast::Pattern*> elements, llvm::ArrayRef<uint32_t> indices,
+                   Subject& subject, int64_t variant, Label otherwise);
   void matchSlice(const ast::SlicePattern* pattern, Subject& subject, Label otherwise);
   void matchLiteral(const Expr* literal, bool negative, Subject& subject, Label otherwise);
   void matchRange(const ast::RangePattern* pattern, Subject& subject, Label otherwise);
   void matchConstant(const ast::Target& target, Subject& subject, Label otherwise);
   Subject subjectOf(const Expr* expr, llvm::ArrayRef<const ast::Pattern*> patterns);
-  // Nested patterns take values out into temporaries, which both ways on must give back. They are listed in
-  // patternTemporaries_; a caller notes its length first.
+  // Nested patterns take values out into temporaries, which both ways on must give back. They are
+  // listed in patternTemporaries_; a caller notes its length first.
   /// The subject itself is one of them.
   void holdSubject(Subject& subject);
-  /// The pattern fits: everything listed since `mark` is released. It stays listed for the other way.
+  /// The pattern fits: everything listed since `mark` is released. It stays listed for the other
+  /// way.
   void succeedPattern(size_t mark, Subject& subject);
   /// At the label of the other way.
   void failPattern(size_t mark);
   void bindPattern(const ast::Pattern* pattern, Type* type, Operand value); // irrefutable
   bool isSimpleBinding(const ast::Pattern* pattern) const;
 
-  // ---- formatting ---------------------------------------------------------------------------------
+  // ---- formatting
+  // ---------------------------------------------------------------------------------
   void knownCall(const ast::KnownCallExpr* expr, Destination target);
   void formatInto(llvm::ArrayRef<ast::FormatPiece> pieces, llvm::StringRef suffix, Register dest);
   void appendValue(Register text, Operand value, const ast::FormatSpec& spec);
@@ -410,7 +446,8 @@ private:
   void printText(Register text, llvm::StringRef path, llvm::StringRef spelling);
   bool isPlainSpec(const ast::FormatSpec& spec) const;
 
-  // ---- state --------------------------------------------------------------------------------------
+  // ---- state
+  // --------------------------------------------------------------------------------------
   ModuleLowering& module_;
   const Instance& instance_;
   const Environment& environment_;
@@ -422,7 +459,7 @@ private:
   LayoutId resultLayout_{};
   llvm::DenseMap<Type*, Type*> concrete_;
   std::unordered_map<const ast::Variable*, Local> locals_; // addresses stay
-  llvm::DenseMap<Register, char> live_;                 // registers of declared variables
+  llvm::DenseMap<Register, char> live_;                    // registers of declared variables
   std::vector<Scope> scopes_;
   std::vector<Loop> loops_;
   std::vector<const ast::Variable*> cachedParameters_;

@@ -26,8 +26,8 @@ std::optional<Intrinsic> findIntrinsic(llvm::StringRef path) {
 }
 } // namespace
 
-bool FunctionLowering::intrinsic(llvm::StringRef path, const Selected& selected, llvm::ArrayRef<const Expr*> args,
-                                 Register dest) {
+bool FunctionLowering::intrinsic(llvm::StringRef path, const Selected& selected,
+                                 llvm::ArrayRef<const Expr*> args, Register dest) {
   (void)selected;
   std::optional<Intrinsic> which = findIntrinsic(path);
   if (!which)
@@ -36,8 +36,9 @@ bool FunctionLowering::intrinsic(llvm::StringRef path, const Selected& selected,
   // The cell of a variable that lives in one, so that its value need not be held.
   auto cellOf = [&](const Expr* expr) {
     auto* variable = dyn_cast<PathExpr>(actual(expr));
-    const Local* local = variable && variable->target.kind == TargetKind::Variable ? find(variable->target.variable)
-                                                                                   : nullptr;
+    const Local* local = variable && variable->target.kind == TargetKind::Variable
+                             ? find(variable->target.variable)
+                             : nullptr;
     return local && local->storage == Local::Storage::Cell ? local->cell : Register::None;
   };
   switch (*which) {
@@ -50,7 +51,10 @@ bool FunctionLowering::intrinsic(llvm::StringRef path, const Selected& selected,
     into(operand(args[0]));
     return true;
   }
-  case Intrinsic::ToText: case Intrinsic::TextFrom: case Intrinsic::DisplayText: case Intrinsic::DebugText: {
+  case Intrinsic::ToText:
+  case Intrinsic::TextFrom:
+  case Intrinsic::DisplayText:
+  case Intrinsic::DebugText: {
     if (args.size() != 1)
       return false;
     Type* type = valueType(args[0]);
@@ -80,7 +84,9 @@ bool FunctionLowering::intrinsic(llvm::StringRef path, const Selected& selected,
     code_.op(Opcode::NewVec, dest, layout, 0u);
     return true;
   }
-  case Intrinsic::Sqrt: case Intrinsic::WidthF64Sqrt: case Intrinsic::WidthF32Sqrt: {
+  case Intrinsic::Sqrt:
+  case Intrinsic::WidthF64Sqrt:
+  case Intrinsic::WidthF32Sqrt: {
     Type* type = valueType(args[0]);
     if (!type->isFloat())
       return false;
@@ -91,7 +97,10 @@ bool FunctionLowering::intrinsic(llvm::StringRef path, const Selected& selected,
       code_.op(Opcode::RoundF32, dest, dest);
     return true;
   }
-  case Intrinsic::Length: case Intrinsic::VecLength: case Intrinsic::IsEmpty: case Intrinsic::VecIsEmpty: {
+  case Intrinsic::Length:
+  case Intrinsic::VecLength:
+  case Intrinsic::IsEmpty:
+  case Intrinsic::VecIsEmpty: {
     bool isEmpty = *which == Intrinsic::IsEmpty || *which == Intrinsic::VecIsEmpty;
     Register length = isEmpty ? acquire(layouts().integer()) : dest;
     if (Register cell = cellOf(args[0]); cell != Register::None) {
@@ -122,21 +131,25 @@ bool FunctionLowering::intrinsic(llvm::StringRef path, const Selected& selected,
     closePlace(where, open);
     return true;
   }
-  case Intrinsic::PushText: case Intrinsic::PushChar: case Intrinsic::PushScalar: {
+  case Intrinsic::PushText:
+  case Intrinsic::PushChar:
+  case Intrinsic::PushScalar: {
     Place where = place(args[0]);
     for (PlaceStep& step : where.steps)
       protect(step.index, args.drop_front());
     Operand value = operand(args[1]);
     OpenPlace open = openPlace(where);
-    code_.op(*which == Intrinsic::PushText ? Opcode::StringAppend : Opcode::StringAppendChar, open.reg,
-             inRegister(value));
+    code_.op(*which == Intrinsic::PushText ? Opcode::StringAppend : Opcode::StringAppendChar,
+             open.reg, inRegister(value));
     drop(value);
     closePlace(where, open);
     return true;
   }
-  case Intrinsic::SwapElements: case Intrinsic::VecSwap: {
+  case Intrinsic::SwapElements:
+  case Intrinsic::VecSwap: {
     Type* type = valueType(args[0]);
-    if (!type->isSequence() || isReference(layoutOf(type->element())) || isUnit(layoutOf(type->element())))
+    if (!type->isSequence() || isReference(layoutOf(type->element())) ||
+        isUnit(layoutOf(type->element())))
       return false;
     Place where = place(args[0]);
     if (!where.steps.empty() && where.steps.back().kind == PlaceStep::Kind::Window) {
@@ -176,7 +189,8 @@ bool FunctionLowering::intrinsic(llvm::StringRef path, const Selected& selected,
     drop(positions[0]);
     return true;
   }
-  case Intrinsic::CompareValues: case Intrinsic::ValuesEqual: {
+  case Intrinsic::CompareValues:
+  case Intrinsic::ValuesEqual: {
     if (args.size() != 2)
       return false;
     Type* type = valueType(args[0]);
@@ -188,7 +202,8 @@ bool FunctionLowering::intrinsic(llvm::StringRef path, const Selected& selected,
       equalInto(type, values[0], values[1], dest);
     return true;
   }
-  case Intrinsic::RangeStart: case Intrinsic::RangeEnd: {
+  case Intrinsic::RangeStart:
+  case Intrinsic::RangeEnd: {
     Operand value = operand(args[0]);
     code_.op(Opcode::GetField, dest, inRegister(value), *which == Intrinsic::RangeStart ? 0u : 1u);
     drop(value);

@@ -11,6 +11,28 @@ using types::Type;
 using vm::LayoutId;
 using vm::LayoutKind;
 
+vm::IntWidth widthOf(Type* type) {
+  switch (type->kind) {
+  case Kind::I8:
+    return vm::IntWidth::I8;
+  case Kind::I16:
+    return vm::IntWidth::I16;
+  case Kind::I32:
+    return vm::IntWidth::I32;
+  case Kind::U8:
+    return vm::IntWidth::U8;
+  case Kind::U16:
+    return vm::IntWidth::U16;
+  case Kind::U32:
+    return vm::IntWidth::U32;
+  case Kind::U64:
+  case Kind::Usize:
+    return vm::IntWidth::U64;
+  default: // the rest is carried in 64 signed bits
+    return vm::IntWidth::I64;
+  }
+}
+
 LayoutId Layouts::add(vm::Layout layout) {
   module_.layouts.push_back(std::move(layout));
   return LayoutId(module_.layouts.size() - 1);
@@ -35,13 +57,16 @@ static LayoutId once(LayoutId& slot, bool& has, llvm::function_ref<LayoutId()> m
 }
 
 LayoutId Layouts::unit() {
-  return once(unit_, hasUnit_, [&] { return scalar(vm::ScalarKind::Unit, vm::IntWidth::U8, "()"); });
+  return once(unit_, hasUnit_,
+              [&] { return scalar(vm::ScalarKind::Unit, vm::IntWidth::U8, "()"); });
 }
 LayoutId Layouts::integer() {
-  return once(integer_, hasInteger_, [&] { return scalar(vm::ScalarKind::Integer, vm::IntWidth::I64, "i64"); });
+  return once(integer_, hasInteger_,
+              [&] { return scalar(vm::ScalarKind::Integer, vm::IntWidth::I64, "i64"); });
 }
 LayoutId Layouts::boolean() {
-  return once(boolean_, hasBoolean_, [&] { return scalar(vm::ScalarKind::Bool, vm::IntWidth::U8, "bool"); });
+  return once(boolean_, hasBoolean_,
+              [&] { return scalar(vm::ScalarKind::Bool, vm::IntWidth::U8, "bool"); });
 }
 LayoutId Layouts::f64() {
   return once(f64_, hasF64_, [&] { return scalar(vm::ScalarKind::F64, vm::IntWidth::I64, "f64"); });
@@ -74,9 +99,10 @@ LayoutId Layouts::vecOf(LayoutId element, llvm::StringRef name) {
   layout.name = name.str();
   layout.element = element;
   const vm::Layout& inner = (*this)[element];
-  layout.byteStorage = inner.kind == LayoutKind::Int &&
-                       ((inner.scalar == vm::ScalarKind::Integer && inner.width == vm::IntWidth::U8) ||
-                        inner.scalar == vm::ScalarKind::Bool);
+  layout.byteStorage =
+      inner.kind == LayoutKind::Int &&
+      ((inner.scalar == vm::ScalarKind::Integer && inner.width == vm::IntWidth::U8) ||
+       inner.scalar == vm::ScalarKind::Bool);
   return add(std::move(layout));
 }
 
@@ -127,37 +153,59 @@ LayoutId Layouts::make(Type* type) {
     return id;
   };
   switch (type->kind) {
-  case Kind::Error: case Kind::Never: case Kind::Infer: case Kind::Param: case Kind::Projection:
+  case Kind::Error:
+  case Kind::Never:
+  case Kind::Infer:
+  case Kind::Param:
+  case Kind::Projection:
     return unit(); // no value of these exists at run time
   case Kind::Bool:
     return boolean();
   case Kind::Char:
     return scalar(vm::ScalarKind::Char, vm::IntWidth::U32, "char");
-  case Kind::I8: return integerOf(vm::IntWidth::I8);
-  case Kind::I16: return integerOf(vm::IntWidth::I16);
-  case Kind::I32: return integerOf(vm::IntWidth::I32);
-  case Kind::I64: return integer();
-  case Kind::Isize: return integerOf(vm::IntWidth::I64);
-  case Kind::U8: return integerOf(vm::IntWidth::U8);
-  case Kind::U16: return integerOf(vm::IntWidth::U16);
-  case Kind::U32: return integerOf(vm::IntWidth::U32);
-  case Kind::U64: case Kind::Usize: return integerOf(vm::IntWidth::U64);
+  case Kind::I8:
+    return integerOf(vm::IntWidth::I8);
+  case Kind::I16:
+    return integerOf(vm::IntWidth::I16);
+  case Kind::I32:
+    return integerOf(vm::IntWidth::I32);
+  case Kind::I64:
+    return integer();
+  case Kind::Isize:
+    return integerOf(vm::IntWidth::I64);
+  case Kind::U8:
+    return integerOf(vm::IntWidth::U8);
+  case Kind::U16:
+    return integerOf(vm::IntWidth::U16);
+  case Kind::U32:
+    return integerOf(vm::IntWidth::U32);
+  case Kind::U64:
+  case Kind::Usize:
+    return integerOf(vm::IntWidth::U64);
   case Kind::F32:
     return scalar(vm::ScalarKind::F32, vm::IntWidth::I64, "f32");
   case Kind::F64:
     return f64();
   case Kind::String:
     return string();
-  case Kind::Vec: return sequence(vm::SequenceKind::Vec);
-  case Kind::Array: return sequence(vm::SequenceKind::Array);
-  case Kind::Deque: return sequence(vm::SequenceKind::Deque);
-  case Kind::Queue: return sequence(vm::SequenceKind::Queue);
-  case Kind::Stack: return sequence(vm::SequenceKind::Stack);
-  case Kind::MaxHeap: return sequence(vm::SequenceKind::MaxHeap);
-  case Kind::MinHeap: return sequence(vm::SequenceKind::MinHeap);
+  case Kind::Vec:
+    return sequence(vm::SequenceKind::Vec);
+  case Kind::Array:
+    return sequence(vm::SequenceKind::Array);
+  case Kind::Deque:
+    return sequence(vm::SequenceKind::Deque);
+  case Kind::Queue:
+    return sequence(vm::SequenceKind::Queue);
+  case Kind::Stack:
+    return sequence(vm::SequenceKind::Stack);
+  case Kind::MaxHeap:
+    return sequence(vm::SequenceKind::MaxHeap);
+  case Kind::MinHeap:
+    return sequence(vm::SequenceKind::MinHeap);
   case Kind::Slice: // a view is laid out as the Vec of the same elements
     return of(types_.vec(type->element()));
-  case Kind::Set: case Kind::BTreeSet: {
+  case Kind::Set:
+  case Kind::BTreeSet: {
     LayoutId element = of(type->element());
     auto found = byType_.find(type);
     if (found != byType_.end())
@@ -168,7 +216,8 @@ LayoutId Layouts::make(Type* type) {
     layout.element = element;
     return add(std::move(layout));
   }
-  case Kind::Map: case Kind::BTreeMap: {
+  case Kind::Map:
+  case Kind::BTreeMap: {
     LayoutId key = of(type->args[0]), value = of(type->args[1]);
     auto found = byType_.find(type);
     if (found != byType_.end())
@@ -194,7 +243,8 @@ LayoutId Layouts::make(Type* type) {
     return add(std::move(layout));
   }
   case Kind::Ref:
-    return type->mutability == types::Mutability::Mutable ? cellOf(of(type->args[0])) : of(type->args[0]);
+    return type->mutability == types::Mutability::Mutable ? cellOf(of(type->args[0]))
+                                                          : of(type->args[0]);
   case Kind::Tuple: {
     if (type->args.empty())
       return unit();
@@ -224,7 +274,8 @@ LayoutId Layouts::make(Type* type) {
     module_.layouts[vm::index(id)].result = result;
     return id;
   }
-  case Kind::Struct: case Kind::Enum: {
+  case Kind::Struct:
+  case Kind::Enum: {
     LayoutId id = add({});
     byType_[type] = id;
     fillNominal(type, id);
@@ -255,8 +306,8 @@ LayoutId Layouts::make(Type* type) {
 void Layouts::fillNominal(Type* type, LayoutId id) {
   vm::Layout layout;
   layout.name = types::print(type);
-  auto variantOf = [&](llvm::StringRef name, ast::StructShape shape, llvm::ArrayRef<ast::FieldDecl> fields,
-                       uint32_t number) {
+  auto variantOf = [&](llvm::StringRef name, ast::StructShape shape,
+                       llvm::ArrayRef<ast::FieldDecl> fields, uint32_t number) {
     vm::VariantLayout variant;
     variant.name = name.str();
     variant.shape = shapeOf(shape);
@@ -296,7 +347,8 @@ void Layouts::fillNominal(Type* type, LayoutId id) {
     module_.layouts[vm::index(id)] = layout;
     for (uint32_t i = 0; i != item->variants.size(); ++i) {
       const ast::VariantDecl& variant = item->variants[i];
-      layout.variants.push_back(variantOf(variant.name.name.text(), variant.shape, variant.fields, i));
+      layout.variants.push_back(
+          variantOf(variant.name.name.text(), variant.shape, variant.fields, i));
     }
   }
   LayoutHost::Hooks hooks = host_.hooks(type);

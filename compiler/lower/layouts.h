@@ -1,6 +1,7 @@
 #pragma once
-// types::Type -> vm::Layout. Types with equal layouts share one: `[T]` is laid out as Vec<T>, a reference as what it
-// refers to (`&mut T` as a cell), a newtype as its representation unless it has implementations of its own.
+// types::Type -> vm::Layout. Types with equal layouts share one: `[T]` is laid out as Vec<T>, a
+// reference as what it refers to (`&mut T` as a cell), a newtype as its representation unless it
+// has implementations of its own.
 
 #include "compiler/types/type_table.h"
 #include "vm/module.h"
@@ -20,8 +21,8 @@ public:
     vm::FunctionId equals = vm::FunctionId::None;
     vm::FunctionId compare = vm::FunctionId::None;
     bool any() const {
-      return display != vm::FunctionId::None || debug != vm::FunctionId::None || equals != vm::FunctionId::None ||
-             compare != vm::FunctionId::None;
+      return display != vm::FunctionId::None || debug != vm::FunctionId::None ||
+             equals != vm::FunctionId::None || compare != vm::FunctionId::None;
     }
   };
   /// User implementations of Display, Debug, PartialEq and Ord at this concrete type.
@@ -34,6 +35,9 @@ public:
 protected:
   ~LayoutHost() = default;
 };
+
+/// The width of an integer type; every other scalar is carried in 64 signed bits.
+vm::IntWidth widthOf(types::Type* type);
 
 class Layouts {
 public:
@@ -67,7 +71,8 @@ private:
   llvm::DenseMap<types::Type*, vm::LayoutId> byType_;
   llvm::DenseMap<uint32_t, vm::LayoutId> cells_;
   vm::LayoutId unit_{}, integer_{}, boolean_{}, string_{}, f64_{};
-  bool hasUnit_ = false, hasInteger_ = false, hasBoolean_ = false, hasString_ = false, hasF64_ = false;
+  bool hasUnit_ = false, hasInteger_ = false, hasBoolean_ = false, hasString_ = false,
+       hasF64_ = false;
 };
 
 } // namespace gos::lower

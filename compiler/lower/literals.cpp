@@ -14,7 +14,8 @@ static constexpr size_t kMaxElementsAtOnce = 32;
 void FunctionLowering::argument(uint32_t slot, Operand& operand) {
   code_.noteOutgoing(slot + 1);
   if (operand.isImmediate()) {
-    if (operand.value >= INT32_MIN && operand.value <= INT32_MAX && !layouts().isFloat(operand.layout))
+    if (operand.value >= INT32_MIN && operand.value <= INT32_MAX &&
+        !layouts().isFloat(operand.layout))
       code_.op(Opcode::ArgInt, slot, int32_t(operand.value));
     else
       code_.op(Opcode::ArgScalar, slot, inRegister(operand));
@@ -49,8 +50,8 @@ void FunctionLowering::arguments(llvm::MutableArrayRef<Operand> operands) {
     argument(uint32_t(i), operands[i]);
 }
 
-void FunctionLowering::construct(LayoutId layout, uint32_t variant, llvm::MutableArrayRef<Operand> fields,
-                                 Register dest) {
+void FunctionLowering::construct(LayoutId layout, uint32_t variant,
+                                 llvm::MutableArrayRef<Operand> fields, Register dest) {
   const vm::Layout& shape = this->layout(layout);
   switch (shape.kind) {
   case vm::LayoutKind::Struct:
@@ -71,8 +72,13 @@ void FunctionLowering::construct(LayoutId layout, uint32_t variant, llvm::Mutabl
     if (!isUnit(layout))
       code_.op(Opcode::LoadInt, dest, variant);
     return;
-  case vm::LayoutKind::Float: case vm::LayoutKind::String: case vm::LayoutKind::Vec: case vm::LayoutKind::Map:
-  case vm::LayoutKind::Set: case vm::LayoutKind::Closure: case vm::LayoutKind::Cell:
+  case vm::LayoutKind::Float:
+  case vm::LayoutKind::String:
+  case vm::LayoutKind::Vec:
+  case vm::LayoutKind::Map:
+  case vm::LayoutKind::Set:
+  case vm::LayoutKind::Closure:
+  case vm::LayoutKind::Cell:
     for (Operand& field : fields)
       drop(field);
     return; // only in code the checker refused
@@ -89,7 +95,8 @@ void FunctionLowering::intoStruct(const StructLiteralExpr* expr, Register dest) 
     construct(layout, variant, {}, dest);
     return;
   }
-  llvm::SmallVector<LayoutId, 8> wanted(shape.variants[variant].fields.begin(), shape.variants[variant].fields.end());
+  llvm::SmallVector<LayoutId, 8> wanted(shape.variants[variant].fields.begin(),
+                                        shape.variants[variant].fields.end());
   llvm::SmallVector<const Expr*, 8> exprs;
   for (const FieldInit& field : expr->fields)
     exprs.push_back(field.value);

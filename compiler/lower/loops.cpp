@@ -26,13 +26,20 @@ void FunctionLowering::forLoop(const ForExpr* expr) {
   case Kind::Range:
     forStoredRange(expr, iterable);
     return;
-  case Kind::Vec: case Kind::Array: case Kind::Slice: case Kind::Deque: case Kind::Queue: case Kind::Stack:
+  case Kind::Vec:
+  case Kind::Array:
+  case Kind::Slice:
+  case Kind::Deque:
+  case Kind::Queue:
+  case Kind::Stack:
     forSequence(expr, iterable, expr->pattern, nullptr);
     return;
-  case Kind::Map: case Kind::BTreeMap:
+  case Kind::Map:
+  case Kind::BTreeMap:
     forMap(expr, iterable);
     return;
-  case Kind::Set: case Kind::BTreeSet:
+  case Kind::Set:
+  case Kind::BTreeSet:
     forSet(expr, iterable);
     return;
   case Kind::String:
@@ -85,7 +92,8 @@ bool FunctionLowering::writesVariable(const Expr* expr, const Variable* variable
         return true;
   }
   bool result = false;
-  forEachChild(expr, [&](const Expr* child) { result = result || writesVariable(child, variable); });
+  forEachChild(expr,
+               [&](const Expr* child) { result = result || writesVariable(child, variable); });
   return result;
 }
 
@@ -95,7 +103,8 @@ Operand FunctionLowering::snapshot(const ForExpr* expr, const Expr* iterable) {
     return value;
   value.lastUse = false;
   const Variable* variable = value.variable;
-  bool changes = variable && (variable->isMutable || (variable->type && variable->type->isMutableRef())) &&
+  bool changes = variable &&
+                 (variable->isMutable || (variable->type && variable->type->isMutableRef())) &&
                  writesVariable(expr->body, variable);
   return changes ? copied(value) : value;
 }
@@ -107,8 +116,8 @@ bool FunctionLowering::bindsCounter(const Pattern* pattern) {
   return !variable->isMutable && !needsCell(variable);
 }
 
-void FunctionLowering::countedLoop(const ForExpr* expr, Register counter, Register limit, Label end, bool mayWrap,
-                                   llvm::function_ref<void()> bind) {
+void FunctionLowering::countedLoop(const ForExpr* expr, Register counter, Register limit, Label end,
+                                   bool mayWrap, llvm::function_ref<void()> bind) {
   Label body = code_.makeLabel(), next = code_.makeLabel();
   code_.bind(body);
   Loop loop{expr, end, next, Destination::discard(), scopes_.size()};
@@ -183,7 +192,8 @@ void FunctionLowering::forRange(const ForExpr* expr, const RangeExpr* range) {
   pushScope();
   bool direct = bindsCounter(expr->pattern);
   if (direct) {
-    Local& local = declare(cast<BindingPattern>(expr->pattern)->variable, type, Local::Storage::Register);
+    Local& local =
+        declare(cast<BindingPattern>(expr->pattern)->variable, type, Local::Storage::Register);
     local.value = counter;
     live_[counter] = 1;
   }
@@ -266,8 +276,8 @@ void FunctionLowering::forStoredRange(const ForExpr* expr, const Expr* iterable)
   release(counter);
 }
 
-void FunctionLowering::forSequence(const ForExpr* expr, const Expr* iterable, const Pattern* element,
-                                   const Pattern* counterPattern) {
+void FunctionLowering::forSequence(const ForExpr* expr, const Expr* iterable,
+                                   const Pattern* element, const Pattern* counterPattern) {
   Type* type = valueType(iterable);
   Type* elementType = type->element();
   LayoutId elementLayout = layoutOf(elementType), integer = layouts().integer();
@@ -284,8 +294,8 @@ void FunctionLowering::forSequence(const ForExpr* expr, const Expr* iterable, co
   pushScope();
   bool direct = counterPattern && bindsCounter(counterPattern);
   if (direct) {
-    Local& local =
-        declare(cast<BindingPattern>(counterPattern)->variable, module_.types().i64(), Local::Storage::Register);
+    Local& local = declare(cast<BindingPattern>(counterPattern)->variable, module_.types().i64(),
+                           Local::Storage::Register);
     local.value = counter;
     live_[counter] = 1;
   }
@@ -304,8 +314,10 @@ void FunctionLowering::forSequence(const ForExpr* expr, const Expr* iterable, co
       return;
     }
     Register item = acquire(elementLayout);
-    code_.op(isReference(elementLayout) ? Opcode::VecGetRef : bytes ? Opcode::VecGetByte : Opcode::VecGet, item, vec,
-             counter);
+    code_.op(isReference(elementLayout) ? Opcode::VecGetRef
+             : bytes                    ? Opcode::VecGetByte
+                                        : Opcode::VecGet,
+             item, vec, counter);
     bindPattern(element, elementType, temporary(item));
   });
   popScope();
@@ -318,7 +330,8 @@ void FunctionLowering::forSequence(const ForExpr* expr, const Expr* iterable, co
 void FunctionLowering::forMap(const ForExpr* expr, const Expr* iterable) {
   Type* type = valueType(iterable);
   LayoutId integer = layouts().integer();
-  LayoutId mapLayout = layoutOf(type), keyLayout = layoutOf(type->args[0]), valueLayout = layoutOf(type->args[1]);
+  LayoutId mapLayout = layoutOf(type), keyLayout = layoutOf(type->args[0]),
+           valueLayout = layoutOf(type->args[1]);
   Operand map = snapshot(expr, iterable);
   Operand shared = map;
   shared.kind = Operand::Kind::Local;
@@ -352,7 +365,8 @@ void FunctionLowering::forMap(const ForExpr* expr, const Expr* iterable) {
       if (!isa<WildcardPattern>(tuple->elements[0]))
         bindPattern(tuple->elements[0], type->args[0], entry("intrinsics::map_key_at", keyLayout));
       if (!isa<WildcardPattern>(tuple->elements[1]))
-        bindPattern(tuple->elements[1], type->args[1], entry("intrinsics::map_value_at", valueLayout));
+        bindPattern(tuple->elements[1], type->args[1],
+                    entry("intrinsics::map_value_at", valueLayout));
       return;
     }
     llvm::SmallVector<Operand, 2> fields{entry("intrinsics::map_key_at", keyLayout),
@@ -501,7 +515,8 @@ void FunctionLowering::forIterator(const ForExpr* expr) {
     bindPattern(expr->pattern, elementType, immediate(0, elementLayout));
   } else {
     Register value = acquire(elementLayout);
-    code_.op(isReference(elementLayout) ? Opcode::GetPayloadRef : Opcode::GetPayload, value, item, lang.some, 0u);
+    code_.op(isReference(elementLayout) ? Opcode::GetPayloadRef : Opcode::GetPayload, value, item,
+             lang.some, 0u);
     code_.op(Opcode::Release, item);
     bindPattern(expr->pattern, elementType, temporary(value));
   }
@@ -519,8 +534,8 @@ void FunctionLowering::forIterator(const ForExpr* expr) {
 
 bool FunctionLowering::forPeeled(const ForExpr* expr, const Expr* iterable) {
   auto* call = dyn_cast<MethodCallExpr>(iterable);
-  if (!call || !call->arguments.empty() || call->target.kind != TargetKind::Function || !call->target.item ||
-      module_.packageOf(call->target.item) != 0)
+  if (!call || !call->arguments.empty() || call->target.kind != TargetKind::Function ||
+      !call->target.item || module_.packageOf(call->target.item) != 0)
     return false;
   llvm::StringRef name = call->name.name.text();
   const Expr* receiver = actual(call->receiver);
@@ -568,11 +583,13 @@ bool FunctionLowering::forPeeled(const ForExpr* expr, const Expr* iterable) {
       forSequence(expr, receiver, tuple->elements[1], tuple->elements[0]);
       return true;
     }
-    if (const Expr* inner = isLibraryCall(receiver, "iter"); inner && valueType(inner)->isSequence()) {
+    if (const Expr* inner = isLibraryCall(receiver, "iter");
+        inner && valueType(inner)->isSequence()) {
       forSequence(expr, inner, tuple->elements[1], tuple->elements[0]);
       return true;
     }
-    if (const Expr* inner = isLibraryCall(receiver, "chars"); inner && valueType(inner)->is(Kind::String)) {
+    if (const Expr* inner = isLibraryCall(receiver, "chars");
+        inner && valueType(inner)->is(Kind::String)) {
       forString(expr, inner, tuple->elements[1], tuple->elements[0]);
       return true;
     }

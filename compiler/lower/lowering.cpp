@@ -25,7 +25,8 @@ ModuleLowering::ModuleLowering(check::Program& program, Engine& engine)
   layouts_.string();
 }
 
-// ---- types --------------------------------------------------------------------------------------------
+// ---- types
+// --------------------------------------------------------------------------------------------
 
 Type* ModuleLowering::instantiate(Type* type, const Environment& environment) {
   if (!type)
@@ -35,7 +36,8 @@ Type* ModuleLowering::instantiate(Type* type, const Environment& environment) {
   return program_.substitute(type, environment.args, environment.self);
 }
 
-llvm::ArrayRef<Type*> ModuleLowering::instantiate(llvm::ArrayRef<Type*> types, const Environment& environment) {
+llvm::ArrayRef<Type*> ModuleLowering::instantiate(llvm::ArrayRef<Type*> types,
+                                                  const Environment& environment) {
   llvm::SmallVector<Type*, 8> made;
   for (Type* type : types)
     made.push_back(type ? instantiate(type, environment) : nullptr);
@@ -82,7 +84,8 @@ llvm::SmallVector<Type*, 8> ModuleLowering::fieldTypes(Type* type, uint32_t vari
   return result;
 }
 
-// ---- names ----------------------------------------------------------------------------------------------
+// ---- names
+// ----------------------------------------------------------------------------------------------
 
 llvm::StringRef ModuleLowering::builtinPath(const ast::FunctionItem* function) {
   if (builtinPaths_.empty())
@@ -95,8 +98,9 @@ llvm::StringRef ModuleLowering::builtinPath(const ast::FunctionItem* function) {
   return number < builtinPaths_.size() ? builtinPaths_[number] : llvm::StringRef();
 }
 
-/// Whose source an item is. Threat: code taken for the library's would be transparent to the gate and read what its
-/// caller may read; so an item of unknown origin belongs to no package, for which everything is denied.
+/// Whose source an item is. Threat: code taken for the library's would be transparent to the gate
+/// and read what its caller may read; so an item of unknown origin belongs to no package, for which
+/// everything is denied.
 uint32_t ModuleLowering::packageOf(const ast::Item* item) const {
   if (auto* function = dyn_cast<ast::FunctionItem>(item); function && function->builtin >= 0)
     return 0;
@@ -116,13 +120,15 @@ std::string ModuleLowering::displayName(const ast::FunctionItem* function, Type*
   if (!type)
     type = program_.signature(const_cast<ast::FunctionItem*>(function)).self;
   if (type && !type->is(Kind::Param)) {
-    std::string owner = type->isNominal() ? type->item->name.name.text().str() : program_.print(type);
+    std::string owner =
+        type->isNominal() ? type->item->name.name.text().str() : program_.print(type);
     return owner + "::" + name;
   }
   return name;
 }
 
-// ---- functions --------------------------------------------------------------------------------------------
+// ---- functions
+// --------------------------------------------------------------------------------------------
 
 vm::FunctionId ModuleLowering::enqueue(Instance instance) {
   module_.functions.emplace_back();
@@ -150,13 +156,15 @@ vm::FunctionId ModuleLowering::function(const Selected& selected) {
       instance.environment.self = instantiate(self, instance.environment);
   instance.environment.package = packageOf(selected.function);
   instance.environment.name = displayName(selected.function, instance.environment.self);
-  instance.span = selected.function->name.span.valid() ? selected.function->name.span : selected.function->span;
+  instance.span =
+      selected.function->name.span.valid() ? selected.function->name.span : selected.function->span;
   vm::FunctionId id = enqueue(instance);
   functions_[key] = id;
   return id;
 }
 
-vm::FunctionId ModuleLowering::closure(const ast::ClosureExpr* closure, const Environment& environment) {
+vm::FunctionId ModuleLowering::closure(const ast::ClosureExpr* closure,
+                                       const Environment& environment) {
   Instance instance;
   instance.kind = Instance::Kind::Closure;
   instance.closure = closure;
@@ -167,7 +175,8 @@ vm::FunctionId ModuleLowering::closure(const ast::ClosureExpr* closure, const En
   return enqueue(std::move(instance));
 }
 
-vm::FunctionId ModuleLowering::thunk(const Selected& selected, Type* type, uint32_t package, Span span) {
+vm::FunctionId ModuleLowering::thunk(const Selected& selected, Type* type, uint32_t package,
+                                     Span span) {
   llvm::ArrayRef<Type*> args = intern(selected.typeArgs);
   FunctionKey key{selected.function, args.data(), args.size(), selected.self};
   auto [found, isNew] = thunks_.try_emplace({key, type, package}, vm::FunctionId::None);
@@ -176,7 +185,8 @@ vm::FunctionId ModuleLowering::thunk(const Selected& selected, Type* type, uint3
   Instance instance;
   instance.kind = Instance::Kind::Thunk;
   instance.function = selected.function;
-  instance.environment = {args, selected.self, package, displayName(selected.function, selected.self)};
+  instance.environment = {args, selected.self, package,
+                          displayName(selected.function, selected.self)};
   instance.type = type;
   instance.span = span;
   vm::FunctionId id = enqueue(std::move(instance));
@@ -184,7 +194,8 @@ vm::FunctionId ModuleLowering::thunk(const Selected& selected, Type* type, uint3
   return id;
 }
 
-vm::FunctionId ModuleLowering::constructor(Type* type, uint32_t variant, uint32_t package, Span span) {
+vm::FunctionId ModuleLowering::constructor(Type* type, uint32_t variant, uint32_t package,
+                                           Span span) {
   FunctionKey key{nullptr, nullptr, variant, nullptr};
   auto [found, isNew] = thunks_.try_emplace({key, type, package}, vm::FunctionId::None);
   if (!isNew)
@@ -201,11 +212,12 @@ vm::FunctionId ModuleLowering::constructor(Type* type, uint32_t variant, uint32_
   return id;
 }
 
-// ---- tables -----------------------------------------------------------------------------------------------
+// ---- tables
+// -----------------------------------------------------------------------------------------------
 
 uint32_t ModuleLowering::global(ast::Item* item, const Environment& environment) {
-  auto [found, isNew] =
-      globals_.try_emplace({{item, environment.self}, environment.args.data()}, uint32_t(module_.globals.size()));
+  auto [found, isNew] = globals_.try_emplace({{item, environment.self}, environment.args.data()},
+                                             uint32_t(module_.globals.size()));
   if (!isNew)
     return found->second;
   uint32_t number = found->second;
@@ -246,18 +258,38 @@ uint32_t ModuleLowering::format(const ast::FormatSpec& spec) {
   made.width = spec.width;
   made.precision = spec.precision;
   switch (spec.align) {
-  case ast::FormatSpec::Align::Default: made.align = vm::FormatSpec::Align::Default; break;
-  case ast::FormatSpec::Align::Left: made.align = vm::FormatSpec::Align::Left; break;
-  case ast::FormatSpec::Align::Centre: made.align = vm::FormatSpec::Align::Centre; break;
-  case ast::FormatSpec::Align::Right: made.align = vm::FormatSpec::Align::Right; break;
+  case ast::FormatSpec::Align::Default:
+    made.align = vm::FormatSpec::Align::Default;
+    break;
+  case ast::FormatSpec::Align::Left:
+    made.align = vm::FormatSpec::Align::Left;
+    break;
+  case ast::FormatSpec::Align::Centre:
+    made.align = vm::FormatSpec::Align::Centre;
+    break;
+  case ast::FormatSpec::Align::Right:
+    made.align = vm::FormatSpec::Align::Right;
+    break;
   }
   switch (spec.kind) {
-  case ast::FormatSpec::Kind::Display: made.kind = vm::FormatSpec::Kind::Display; break;
-  case ast::FormatSpec::Kind::Debug: made.kind = vm::FormatSpec::Kind::Debug; break;
-  case ast::FormatSpec::Kind::LowerHex: made.kind = vm::FormatSpec::Kind::LowerHex; break;
-  case ast::FormatSpec::Kind::UpperHex: made.kind = vm::FormatSpec::Kind::UpperHex; break;
-  case ast::FormatSpec::Kind::Binary: made.kind = vm::FormatSpec::Kind::Binary; break;
-  case ast::FormatSpec::Kind::Octal: made.kind = vm::FormatSpec::Kind::Octal; break;
+  case ast::FormatSpec::Kind::Display:
+    made.kind = vm::FormatSpec::Kind::Display;
+    break;
+  case ast::FormatSpec::Kind::Debug:
+    made.kind = vm::FormatSpec::Kind::Debug;
+    break;
+  case ast::FormatSpec::Kind::LowerHex:
+    made.kind = vm::FormatSpec::Kind::LowerHex;
+    break;
+  case ast::FormatSpec::Kind::UpperHex:
+    made.kind = vm::FormatSpec::Kind::UpperHex;
+    break;
+  case ast::FormatSpec::Kind::Binary:
+    made.kind = vm::FormatSpec::Kind::Binary;
+    break;
+  case ast::FormatSpec::Kind::Octal:
+    made.kind = vm::FormatSpec::Kind::Octal;
+    break;
   }
   for (uint32_t i = 0; i != module_.formats.size(); ++i)
     if (module_.formats[i] == made)
@@ -290,7 +322,8 @@ void ModuleLowering::notYet(Span span, llvm::StringRef what) {
     engine_.report(span, diag::NotYet, what);
 }
 
-// ---- the worklist -------------------------------------------------------------------------------------------
+// ---- the worklist
+// -------------------------------------------------------------------------------------------
 
 void ModuleLowering::lowerInstance(const Instance& instance) {
   if (instance.kind == Instance::Kind::Function) {
@@ -336,11 +369,13 @@ llvm::Expected<vm::Module> ModuleLowering::run(const LowerRequest& request) {
     lowerInstance(instance);
   }
   if (failed_)
-    return llvm::createStringError(llvm::inconvertibleErrorCode(), "the program uses what is not built yet");
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "the program uses what is not built yet");
   return std::move(module_);
 }
 
-llvm::Expected<vm::Module> lower(check::Program& program, const LowerRequest& request, Engine& engine) {
+llvm::Expected<vm::Module> lower(check::Program& program, const LowerRequest& request,
+                                 Engine& engine) {
   ModuleLowering lowering(program, engine);
   return lowering.run(request);
 }

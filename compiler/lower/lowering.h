@@ -1,6 +1,6 @@
 #pragma once
-// A checked program -> bytecode. Only what is reachable from the entry is lowered, once for each set of concrete
-// type arguments.
+// A checked program -> bytecode. Only what is reachable from the entry is lowered, once for each
+// set of concrete type arguments.
 
 #include "compiler/check/program.h"
 #include "diagnostics/engine.h"
@@ -18,8 +18,9 @@ struct LowerRequest {
   llvm::ArrayRef<check::Region> regions;
 };
 
-/// The program must be free of errors. What is not built yet is reported to the engine at its place (GN0001), and then
-/// the answer is an error without a message of its own.
-llvm::Expected<vm::Module> lower(check::Program& program, const LowerRequest& request, Engine& engine);
+/// The program must be free of errors. What is not built yet is reported to the engine at its place
+/// (GN0001), and then the answer is an error without a message of its own.
+llvm::Expected<vm::Module> lower(check::Program& program, const LowerRequest& request,
+                                 Engine& engine);
 
 } // namespace gos::lower

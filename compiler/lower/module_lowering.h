@@ -1,5 +1,6 @@
 #pragma once
-// What the functions of one module share: layouts, constants, imports, and the worklist of instances to lower.
+// What the functions of one module share: layouts, constants, imports, and the worklist of
+// instances to lower.
 
 #include "compiler/check/program.h"
 #include "compiler/lower/layouts.h"
@@ -66,10 +67,12 @@ public:
   vm::FunctionId function(const Selected& selected);
   /// A closure's code, in the environment of the function around it.
   vm::FunctionId closure(const ast::ClosureExpr* closure, const Environment& environment);
-  /// A function that takes and gives what `type` (an Fn) says and calls `selected`: for a builtin as a value, and
-  /// for a function whose own layouts differ. It belongs to the package that names it.
+  /// A function that takes and gives what `type` (an Fn) says and calls `selected`: for a builtin
+  /// as a value, and for a function whose own layouts differ. It belongs to the package that names
+  /// it.
   vm::FunctionId thunk(const Selected& selected, Type* type, uint32_t package, Span span);
-  /// A tuple struct or variant named as a function: makes the value from the parameters of `type` (an Fn).
+  /// A tuple struct or variant named as a function: makes the value from the parameters of `type`
+  /// (an Fn).
   vm::FunctionId constructor(Type* type, uint32_t variant, uint32_t package, Span span);
   /// The path of a builtin in the library's table.
   llvm::StringRef builtinPath(const ast::FunctionItem* function);
@@ -82,8 +85,8 @@ public:
   uint32_t constant(uint64_t bits);
   uint32_t string(llvm::StringRef text);
   uint32_t format(const ast::FormatSpec& spec);
-  uint32_t native(llvm::StringRef path, llvm::ArrayRef<vm::LayoutId> parameters, llvm::ArrayRef<bool> inOut,
-                  vm::LayoutId result);
+  uint32_t native(llvm::StringRef path, llvm::ArrayRef<vm::LayoutId> parameters,
+                  llvm::ArrayRef<bool> inOut, vm::LayoutId result);
 
   /// A construct that is not built: GN0001 once a place.
   void notYet(Span span, llvm::StringRef what);

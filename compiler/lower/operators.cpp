@@ -8,38 +8,35 @@ using llvm::cast;
 using llvm::dyn_cast;
 using types::Kind;
 
-static vm::IntWidth widthOf(Type* type) {
-  switch (type->kind) {
-  case Kind::I8: return vm::IntWidth::I8;
-  case Kind::I16: return vm::IntWidth::I16;
-  case Kind::I32: return vm::IntWidth::I32;
-  case Kind::U8: return vm::IntWidth::U8;
-  case Kind::U16: return vm::IntWidth::U16;
-  case Kind::U32: return vm::IntWidth::U32;
-  case Kind::U64: case Kind::Usize: return vm::IntWidth::U64;
-  default: // carried in 64 signed bits
-    return vm::IntWidth::I64;
-  }
-}
-
 static bool isComparison(BinaryOp op) {
   switch (op) {
-  case BinaryOp::Eq: case BinaryOp::Ne: case BinaryOp::Lt: case BinaryOp::Le: case BinaryOp::Gt: case BinaryOp::Ge:
+  case BinaryOp::Eq:
+  case BinaryOp::Ne:
+  case BinaryOp::Lt:
+  case BinaryOp::Le:
+  case BinaryOp::Gt:
+  case BinaryOp::Ge:
     return true;
   default: // arithmetic and logic
     return false;
   }
 }
 
-static bool isWideUnsigned(Type* type) { return type->is(Kind::U64) || type->is(Kind::Usize); }
-static bool fitsImmediate(int64_t value) { return value >= -0x8000 && value <= 0x7fff; }
+static bool isWideUnsigned(Type* type) {
+  return type->is(Kind::U64) || type->is(Kind::Usize);
+}
+static bool fitsImmediate(int64_t value) {
+  return value >= -0x8000 && value <= 0x7fff;
+}
 
-// ---- unary --------------------------------------------------------------------------------------------
+// ---- unary
+// --------------------------------------------------------------------------------------------
 
 void FunctionLowering::intoUnary(const UnaryExpr* expr, Register dest) {
   LayoutId layout = registers_.layout(dest);
   Type* type = valueType(expr->operand);
-  if (expr->method.kind == TargetKind::Function && (isReference(layoutOf(type)) || type->isNominal())) {
+  if (expr->method.kind == TargetKind::Function &&
+      (isReference(layoutOf(type)) || type->isNominal())) {
     Operand result = methodResult(expr->method, {expr->operand}, layout);
     moveInto(dest, result);
     return;
@@ -68,7 +65,8 @@ void FunctionLowering::intoUnary(const UnaryExpr* expr, Register dest) {
   drop(value);
 }
 
-// ---- binary -------------------------------------------------------------------------------------------
+// ---- binary
+// -------------------------------------------------------------------------------------------
 
 void FunctionLowering::intoBinary(const BinaryExpr* expr, Register dest) {
   BinaryOp op = expr->op;
@@ -100,7 +98,8 @@ void FunctionLowering::intoBinary(const BinaryExpr* expr, Register dest) {
     return;
   }
   if (!type->isNumeric() && !type->is(Kind::Bool)) {
-    // A method of a bound, at a type that the operator is built into (`T: Add` at String is done above).
+    // A method of a bound, at a type that the operator is built into (`T: Add` at String is done
+    // above).
     module_.notYet(expr->span, "this operator at this type");
     return;
   }
@@ -108,7 +107,8 @@ void FunctionLowering::intoBinary(const BinaryExpr* expr, Register dest) {
     // Numbers on the left; on the right perhaps a type of the user's (`impl Mul<V> for f64`).
     Selected selected = select(expr->method);
     if (!selected.isStructural && selected.function && selected.function->body) {
-      Operand result = methodResult(expr->method, {expr->left, expr->right}, registers_.layout(dest));
+      Operand result =
+          methodResult(expr->method, {expr->left, expr->right}, registers_.layout(dest));
       moveInto(dest, result);
       return;
     }
@@ -144,7 +144,8 @@ void FunctionLowering::concat(const BinaryExpr* expr, Register dest) {
   if (parts.size() == 2 && !asText(parts[0]) && !asText(parts[1])) {
     llvm::SmallVector<Operand, 2> values;
     operands(parts, values);
-    bool ours = (values[0].isTemporary() && !values[0].isConstant) || (values[0].isLocal() && values[0].lastUse);
+    bool ours = (values[0].isTemporary() && !values[0].isConstant) ||
+                (values[0].isLocal() && values[0].lastUse);
     if (!ours) {
       code_.op(Opcode::StringConcat, dest, inRegister(values[0]), inRegister(values[1]));
       drop(values[1]);
@@ -195,8 +196,8 @@ void FunctionLowering::narrow(BinaryOp op, Type* type, Register reg) {
   code_.op(Opcode::CheckRange, reg, {}, word, uint32_t(widthOf(type)));
 }
 
-void FunctionLowering::arithmetic(BinaryOp op, Type* type, Operand left, Operand right, Type* rightType,
-                                  Register dest) {
+void FunctionLowering::arithmetic(BinaryOp op, Type* type, Operand left, Operand right,
+                                  Type* rightType, Register dest) {
   (void)rightType;
   auto binary = [&](Opcode code) {
     Register a = inRegister(left), b = inRegister(right);
@@ -206,11 +207,21 @@ void FunctionLowering::arithmetic(BinaryOp op, Type* type, Operand left, Operand
   };
   if (type->isFloat()) {
     switch (op) {
-    case BinaryOp::Add: binary(Opcode::AddF64); break;
-    case BinaryOp::Sub: binary(Opcode::SubF64); break;
-    case BinaryOp::Mul: binary(Opcode::MulF64); break;
-    case BinaryOp::Div: binary(Opcode::DivF64); break;
-    case BinaryOp::Rem: binary(Opcode::RemF64); break;
+    case BinaryOp::Add:
+      binary(Opcode::AddF64);
+      break;
+    case BinaryOp::Sub:
+      binary(Opcode::SubF64);
+      break;
+    case BinaryOp::Mul:
+      binary(Opcode::MulF64);
+      break;
+    case BinaryOp::Div:
+      binary(Opcode::DivF64);
+      break;
+    case BinaryOp::Rem:
+      binary(Opcode::RemF64);
+      break;
     default: // the checker allows no other
       drop(right);
       drop(left);
@@ -301,17 +312,24 @@ void FunctionLowering::arithmetic(BinaryOp op, Type* type, Operand left, Operand
   case BinaryOp::Shr:
     binary(type->isSigned() ? Opcode::ShiftRightSigned : Opcode::ShiftRightUnsigned);
     return;
-  case BinaryOp::Eq: case BinaryOp::Ne: case BinaryOp::Lt: case BinaryOp::Le: case BinaryOp::Gt: case BinaryOp::Ge:
+  case BinaryOp::Eq:
+  case BinaryOp::Ne:
+  case BinaryOp::Lt:
+  case BinaryOp::Le:
+  case BinaryOp::Gt:
+  case BinaryOp::Ge:
     comparison(op, type, left, right, dest);
     return;
-  case BinaryOp::And: case BinaryOp::Or: // never reach here as values
+  case BinaryOp::And:
+  case BinaryOp::Or: // never reach here as values
     drop(right);
     drop(left);
     return;
   }
 }
 
-// ---- comparisons --------------------------------------------------------------------------------------
+// ---- comparisons
+// --------------------------------------------------------------------------------------
 
 void FunctionLowering::equalInto(Type* type, Operand left, Operand right, Register dest) {
   LayoutId layout = layoutOf(type);
@@ -333,8 +351,9 @@ void FunctionLowering::equalInto(Type* type, Operand left, Operand right, Regist
   if (type->isFloat())
     op = Opcode::EqF64;
   else if (isReference(layout))
-    op = shape.kind == vm::LayoutKind::String && shape.equals == vm::FunctionId::None ? Opcode::EqString
-                                                                                    : Opcode::EqValue;
+    op = shape.kind == vm::LayoutKind::String && shape.equals == vm::FunctionId::None
+             ? Opcode::EqString
+             : Opcode::EqValue;
   if (isReference(layout)) {
     left = converted(left, layout);
     right = converted(right, layout);
@@ -377,10 +396,12 @@ void FunctionLowering::compareInto(Type* type, Operand left, Operand right, Regi
   drop(left);
 }
 
-void FunctionLowering::comparison(BinaryOp op, Type* type, Operand left, Operand right, Register dest) {
+void FunctionLowering::comparison(BinaryOp op, Type* type, Operand left, Operand right,
+                                  Register dest) {
   if (op == BinaryOp::Eq || op == BinaryOp::Ne) {
     LayoutId layout = layoutOf(type);
-    bool plain = !isReference(layout) && this->layout(layout).equals == vm::FunctionId::None && !isUnit(layout);
+    bool plain = !isReference(layout) && this->layout(layout).equals == vm::FunctionId::None &&
+                 !isUnit(layout);
     if (plain && op == BinaryOp::Ne) {
       Register a = inRegister(left), b = inRegister(right);
       code_.op(type->isFloat() ? Opcode::NeF64 : Opcode::NeInt, dest, a, b);
@@ -396,7 +417,8 @@ void FunctionLowering::comparison(BinaryOp op, Type* type, Operand left, Operand
   bool swapped = op == BinaryOp::Gt || op == BinaryOp::Ge;
   bool orEqual = op == BinaryOp::Le || op == BinaryOp::Ge;
   LayoutId layout = layoutOf(type);
-  if (isReference(layout) || this->layout(layout).compare != vm::FunctionId::None || isUnit(layout)) {
+  if (isReference(layout) || this->layout(layout).compare != vm::FunctionId::None ||
+      isUnit(layout)) {
     Register order = acquire(layouts().integer());
     compareInto(type, left, right, order);
     Register zero = hoistedConstant(0, layouts().integer());
@@ -418,7 +440,8 @@ void FunctionLowering::comparison(BinaryOp op, Type* type, Operand left, Operand
   drop(left);
 }
 
-// ---- conditions ---------------------------------------------------------------------------------------
+// ---- conditions
+// ---------------------------------------------------------------------------------------
 
 void FunctionLowering::branch(const Expr* written, Label target, bool when) {
   const Expr* expr = actual(written);
@@ -436,7 +459,8 @@ void FunctionLowering::branch(const Expr* written, Label target, bool when) {
     branch(unary->operand, target, !when);
     return;
   }
-  if (auto* call = dyn_cast<KnownCallExpr>(expr); call && call->which == KnownCall::Matches && call->pattern) {
+  if (auto* call = dyn_cast<KnownCallExpr>(expr);
+      call && call->which == KnownCall::Matches && call->pattern) {
     Label no = code_.makeLabel(), failed = code_.makeLabel();
     size_t mark = patternTemporaries_.size();
     pushScope();
@@ -483,28 +507,39 @@ void FunctionLowering::branch(const Expr* written, Label target, bool when) {
 
 static BinaryOp inverted(BinaryOp op) {
   switch (op) {
-  case BinaryOp::Eq: return BinaryOp::Ne;
-  case BinaryOp::Ne: return BinaryOp::Eq;
-  case BinaryOp::Lt: return BinaryOp::Ge;
-  case BinaryOp::Ge: return BinaryOp::Lt;
-  case BinaryOp::Gt: return BinaryOp::Le;
-  case BinaryOp::Le: return BinaryOp::Gt;
+  case BinaryOp::Eq:
+    return BinaryOp::Ne;
+  case BinaryOp::Ne:
+    return BinaryOp::Eq;
+  case BinaryOp::Lt:
+    return BinaryOp::Ge;
+  case BinaryOp::Ge:
+    return BinaryOp::Lt;
+  case BinaryOp::Gt:
+    return BinaryOp::Le;
+  case BinaryOp::Le:
+    return BinaryOp::Gt;
   default: // not a comparison
     return op;
   }
 }
 static BinaryOp mirrored(BinaryOp op) {
   switch (op) {
-  case BinaryOp::Lt: return BinaryOp::Gt;
-  case BinaryOp::Gt: return BinaryOp::Lt;
-  case BinaryOp::Le: return BinaryOp::Ge;
-  case BinaryOp::Ge: return BinaryOp::Le;
+  case BinaryOp::Lt:
+    return BinaryOp::Gt;
+  case BinaryOp::Gt:
+    return BinaryOp::Lt;
+  case BinaryOp::Le:
+    return BinaryOp::Ge;
+  case BinaryOp::Ge:
+    return BinaryOp::Le;
   default: // symmetric
     return op;
   }
 }
 
-void FunctionLowering::branchOn(BinaryOp op, Type* type, Operand& left, Operand& right, Label target, bool when) {
+void FunctionLowering::branchOn(BinaryOp op, Type* type, Operand& left, Operand& right,
+                                Label target, bool when) {
   LayoutId layout = layoutOf(type);
   const vm::Layout& shape = this->layout(layout);
   bool isEquality = op == BinaryOp::Eq || op == BinaryOp::Ne;
@@ -555,13 +590,26 @@ void FunctionLowering::branchOn(BinaryOp op, Type* type, Operand& left, Operand&
   if (right.isImmediate() && fitsImmediate(right.value) && (!wide || isEquality)) {
     Opcode code = Opcode::JumpEqImm;
     switch (op) {
-    case BinaryOp::Eq: code = Opcode::JumpEqImm; break;
-    case BinaryOp::Ne: code = Opcode::JumpNeImm; break;
-    case BinaryOp::Lt: code = Opcode::JumpLtImm; break;
-    case BinaryOp::Le: code = Opcode::JumpLeImm; break;
-    case BinaryOp::Gt: code = Opcode::JumpGtImm; break;
-    case BinaryOp::Ge: code = Opcode::JumpGeImm; break;
-    default: break; // comparisons only
+    case BinaryOp::Eq:
+      code = Opcode::JumpEqImm;
+      break;
+    case BinaryOp::Ne:
+      code = Opcode::JumpNeImm;
+      break;
+    case BinaryOp::Lt:
+      code = Opcode::JumpLtImm;
+      break;
+    case BinaryOp::Le:
+      code = Opcode::JumpLeImm;
+      break;
+    case BinaryOp::Gt:
+      code = Opcode::JumpGtImm;
+      break;
+    case BinaryOp::Ge:
+      code = Opcode::JumpGeImm;
+      break;
+    default:
+      break; // comparisons only
     }
     Register a = inRegister(left);
     code_.jump(code, target, a, int32_t(right.value));
@@ -574,11 +622,22 @@ void FunctionLowering::branchOn(BinaryOp op, Type* type, Operand& left, Operand&
     std::swap(a, b);
   Opcode code = Opcode::JumpEqInt;
   switch (op) {
-  case BinaryOp::Eq: code = Opcode::JumpEqInt; break;
-  case BinaryOp::Ne: code = Opcode::JumpNeInt; break;
-  case BinaryOp::Lt: case BinaryOp::Gt: code = wide ? Opcode::JumpLtU64 : Opcode::JumpLtI64; break;
-  case BinaryOp::Le: case BinaryOp::Ge: code = wide ? Opcode::JumpLeU64 : Opcode::JumpLeI64; break;
-  default: break; // comparisons only
+  case BinaryOp::Eq:
+    code = Opcode::JumpEqInt;
+    break;
+  case BinaryOp::Ne:
+    code = Opcode::JumpNeInt;
+    break;
+  case BinaryOp::Lt:
+  case BinaryOp::Gt:
+    code = wide ? Opcode::JumpLtU64 : Opcode::JumpLtI64;
+    break;
+  case BinaryOp::Le:
+  case BinaryOp::Ge:
+    code = wide ? Opcode::JumpLeU64 : Opcode::JumpLeI64;
+    break;
+  default:
+    break; // comparisons only
   }
   code_.jump(code, target, a, b);
   finish();

@@ -1,5 +1,6 @@
-// Places: reading and writing through fields, elements, references. A write through several steps takes the values on
-// the way out of their containers, changes the innermost, and puts them back, so that none is shared meanwhile.
+// Places: reading and writing through fields, elements, references. A write through several steps
+// takes the values on the way out of their containers, changes the innermost, and puts them back,
+// so that none is shared meanwhile.
 #include "compiler/lower/function_lowering.h"
 
 namespace gos::lower {
@@ -7,8 +8,8 @@ namespace gos::lower {
 using namespace ast;
 using llvm::cast;
 using llvm::dyn_cast;
-using llvm::isa;
 using llvm::dyn_cast_or_null;
+using llvm::isa;
 using types::Kind;
 
 bool FunctionLowering::isPlace(const Expr* written) {
@@ -23,7 +24,8 @@ bool FunctionLowering::isPlace(const Expr* written) {
   case ExprKind::TupleField:
     return isPlace(cast<TupleFieldExpr>(expr)->object);
   case ExprKind::Index:
-    return cast<IndexExpr>(expr)->method.kind == TargetKind::None && isPlace(cast<IndexExpr>(expr)->object);
+    return cast<IndexExpr>(expr)->method.kind == TargetKind::None &&
+           isPlace(cast<IndexExpr>(expr)->object);
   default: // a temporary value
     return false;
   }
@@ -64,7 +66,8 @@ Place FunctionLowering::place(const Expr* written) {
       result.root = Place::Root::Cell;
       result.rootType = valueType(expr);
       result.rootLayout = layoutOf(result.rootType);
-      result.reg = globalCell(path->target.item, Environment{{}, nullptr, module_.packageOf(path->target.item), {}},
+      result.reg = globalCell(path->target.item,
+                              Environment{{}, nullptr, module_.packageOf(path->target.item), {}},
                               result.rootLayout);
       return result;
     }
@@ -72,11 +75,12 @@ Place FunctionLowering::place(const Expr* written) {
   }
   case ExprKind::Field:
   case ExprKind::TupleField: {
-    const Expr* object =
-        expr->kind == ExprKind::Field ? cast<FieldExpr>(expr)->object : cast<TupleFieldExpr>(expr)->object;
+    const Expr* object = expr->kind == ExprKind::Field ? cast<FieldExpr>(expr)->object
+                                                       : cast<TupleFieldExpr>(expr)->object;
     PlaceStep made;
     made.kind = PlaceStep::Kind::Field;
-    made.field = expr->kind == ExprKind::Field ? cast<FieldExpr>(expr)->index : cast<TupleFieldExpr>(expr)->index;
+    made.field = expr->kind == ExprKind::Field ? cast<FieldExpr>(expr)->index
+                                               : cast<TupleFieldExpr>(expr)->index;
     return step(place(object), made);
   }
   case ExprKind::Index: {
@@ -114,8 +118,11 @@ Place FunctionLowering::place(const Expr* written) {
   case ExprKind::MethodCall: {
     // What `or_insert` answers can be changed in place.
     auto* call = cast<MethodCallExpr>(expr);
-    auto* item = call->target.kind == TargetKind::Function ? dyn_cast_or_null<FunctionItem>(call->target.item) : nullptr;
-    if (!item || item->builtin < 0 || !module_.builtinPath(item).ends_with("Map::or_insert") || call->ordered.size() != 2)
+    auto* item = call->target.kind == TargetKind::Function
+                     ? dyn_cast_or_null<FunctionItem>(call->target.item)
+                     : nullptr;
+    if (!item || item->builtin < 0 || !module_.builtinPath(item).ends_with("Map::or_insert") ||
+        call->ordered.size() != 2)
       break;
     Type* map = valueType(call->receiver);
     Place base = place(call->receiver);
@@ -159,7 +166,8 @@ void FunctionLowering::dropPlace(Place& place) {
   }
 }
 
-// ---- one step -----------------------------------------------------------------------------------------
+// ---- one step
+// -----------------------------------------------------------------------------------------
 
 void FunctionLowering::loadStep(Register container, PlaceStep& step, Register dest) {
   bool reference = isReference(step.layout);
@@ -169,9 +177,9 @@ void FunctionLowering::loadStep(Register container, PlaceStep& step, Register de
       code_.op(reference ? Opcode::GetFieldRef : Opcode::GetField, dest, container, step.field);
     return;
   case PlaceStep::Kind::Element:
-    code_.op(reference                                       ? Opcode::VecGetRef
+    code_.op(reference                                ? Opcode::VecGetRef
              : hasBytes(registers_.layout(container)) ? Opcode::VecGetByte
-                                                             : Opcode::VecGet,
+                                                      : Opcode::VecGet,
              dest, container, inRegister(step.index));
     return;
   case PlaceStep::Kind::Window: {
@@ -205,10 +213,12 @@ void FunctionLowering::loadStep(Register container, PlaceStep& step, Register de
       key.kind = Operand::Kind::Local;
       key.variable = nullptr;
     }
-    Type* optionType = module_.types().nominal(Kind::Enum, module_.program().lang.option, {step.type});
+    Type* optionType =
+        module_.types().nominal(Kind::Enum, module_.program().lang.option, {step.type});
     LayoutId option = layoutOf(optionType);
     Register found = acquire(option);
-    uint32_t import = module_.native("Map::remove", {registers_.layout(container), keyLayout}, {true, false}, option);
+    uint32_t import = module_.native("Map::remove", {registers_.layout(container), keyLayout},
+                                     {true, false}, option);
     Operand held = temporary(container);
     code_.noteOutgoing(2);
     code_.op(Opcode::ArgTake, 0u, held.reg);
@@ -262,7 +272,8 @@ void FunctionLowering::storeStep(Register container, PlaceStep& step, Operand& v
       taken(value);
     } else {
       Register reg = inRegister(value);
-      code_.op(hasBytes(registers_.layout(container)) ? Opcode::VecSetByte : Opcode::VecSet, container, index, reg);
+      code_.op(hasBytes(registers_.layout(container)) ? Opcode::VecSetByte : Opcode::VecSet,
+               container, index, reg);
       drop(value);
     }
     return;
@@ -272,7 +283,8 @@ void FunctionLowering::storeStep(Register container, PlaceStep& step, Operand& v
     LayoutId integer = layouts().integer();
     LayoutId element = layout(step.layout).element;
     Register window = owned(value);
-    Register at = acquire(integer), from = acquire(integer), length = acquire(integer), zero = acquire(integer);
+    Register at = acquire(integer), from = acquire(integer), length = acquire(integer),
+             zero = acquire(integer);
     code_.op(Opcode::LoadInt, zero, 0);
     code_.op(Opcode::Move, from, inRegister(step.index));
     Label positive = code_.makeLabel(), end = code_.makeLabel(), again = code_.makeLabel();
@@ -285,9 +297,14 @@ void FunctionLowering::storeStep(Register container, PlaceStep& step, Operand& v
     code_.bind(again);
     Register item = acquire(element);
     bool bytes = hasBytes(step.layout);
-    code_.op(isReference(element) ? Opcode::VecGetRef : bytes ? Opcode::VecGetByte : Opcode::VecGet, item, window, at);
-    code_.op(isReference(element) ? Opcode::VecSetTake : bytes ? Opcode::VecSetByte : Opcode::VecSet, container, from,
-             item);
+    code_.op(isReference(element) ? Opcode::VecGetRef
+             : bytes              ? Opcode::VecGetByte
+                                  : Opcode::VecGet,
+             item, window, at);
+    code_.op(isReference(element) ? Opcode::VecSetTake
+             : bytes              ? Opcode::VecSetByte
+                                  : Opcode::VecSet,
+             container, from, item);
     code_.op(Opcode::AddImmI64, from, from, 1);
     code_.jump(Opcode::ForLoopI64, again, at, length);
     code_.bind(end);
@@ -303,11 +320,13 @@ void FunctionLowering::storeStep(Register container, PlaceStep& step, Operand& v
   case PlaceStep::Kind::MapEntry: {
     LayoutId keyLayout = layout(registers_.layout(container)).element;
     LayoutId valueLayout = layout(registers_.layout(container)).value;
-    Type* optionType = module_.types().nominal(Kind::Enum, module_.program().lang.option, {step.type});
+    Type* optionType =
+        module_.types().nominal(Kind::Enum, module_.program().lang.option, {step.type});
     LayoutId option = layoutOf(optionType);
     Register old = acquire(option);
-    uint32_t import = module_.native("Map::insert", {registers_.layout(container), keyLayout, valueLayout},
-                                     {true, false, false}, option);
+    uint32_t import =
+        module_.native("Map::insert", {registers_.layout(container), keyLayout, valueLayout},
+                       {true, false, false}, option);
     Operand key = step.index;
     if (!key.isTemporary())
       key.lastUse = false;
@@ -361,7 +380,8 @@ void FunctionLowering::putStep(Register container, PlaceStep& step, Register val
   storeStep(container, step, operand);
 }
 
-// ---- whole places -------------------------------------------------------------------------------------
+// ---- whole places
+// -------------------------------------------------------------------------------------
 
 OpenPlace FunctionLowering::openParent(Place& place) {
   OpenPlace open;
@@ -406,13 +426,6 @@ void FunctionLowering::closePlace(Place& place, OpenPlace& open) {
   closeParent(place, open);
 }
 
-/// `xs[i].f` with a scalar f: one instruction.
-static bool isElementField(const Place& place) {
-  size_t n = place.steps.size();
-  return n >= 2 && place.steps[n - 2].kind == PlaceStep::Kind::Element &&
-         place.steps[n - 1].kind == PlaceStep::Kind::Field && place.steps[n - 1].field < 256;
-}
-
 void FunctionLowering::storePlace(Place& place, Operand value) {
   if (place.steps.empty()) {
     if (place.root == Place::Root::Cell) {
@@ -438,12 +451,13 @@ void FunctionLowering::storePlace(Place& place, Operand value) {
   if (scalar && place.root == Place::Root::Cell && place.steps.size() == 1 &&
       last.kind == PlaceStep::Kind::Element) {
     Register index = inRegister(last.index), reg = inRegister(value);
-    code_.op(hasBytes(place.rootLayout) ? Opcode::CellVecSetByte : Opcode::CellVecSet, place.reg, index, reg);
+    code_.op(hasBytes(place.rootLayout) ? Opcode::CellVecSetByte : Opcode::CellVecSet, place.reg,
+             index, reg);
     drop(value);
     dropPlace(place);
     return;
   }
-  if (scalar && isElementField(place)) {
+  if (scalar && place.endsInElementField()) {
     PlaceStep& element = place.steps[place.steps.size() - 2];
     if (layout(element.layout).kind == vm::LayoutKind::Struct) {
       // Open down to the vector, then one fused store.
@@ -478,8 +492,8 @@ Operand FunctionLowering::loadPlace(Place& place) {
   if (scalar && place.root == Place::Root::Cell && place.steps.size() == 1 &&
       last.kind == PlaceStep::Kind::Element) {
     Register reg = acquire(last.layout);
-    code_.op(hasBytes(place.rootLayout) ? Opcode::CellVecGetByte : Opcode::CellVecGet, reg, place.reg,
-             inRegister(last.index));
+    code_.op(hasBytes(place.rootLayout) ? Opcode::CellVecGetByte : Opcode::CellVecGet, reg,
+             place.reg, inRegister(last.index));
     return temporary(reg);
   }
   Register at = place.reg;
@@ -492,7 +506,7 @@ Operand FunctionLowering::loadPlace(Place& place) {
   for (size_t i = 0; i != place.steps.size(); ++i) {
     PlaceStep& step = place.steps[i];
     Register next;
-    if (i + 2 == place.steps.size() && scalar && isElementField(place) &&
+    if (i + 2 == place.steps.size() && scalar && place.endsInElementField() &&
         layout(step.layout).kind == vm::LayoutKind::Struct) {
       next = acquire(last.layout);
       code_.op(Opcode::VecGetField, next, at, inRegister(step.index), last.field);
@@ -509,180 +523,6 @@ Operand FunctionLowering::loadPlace(Place& place) {
     ours = isReference(registers_.layout(at));
   }
   return temporary(at);
-}
-
-// ---- assignment ---------------------------------------------------------------------------------------
-
-static bool isDiscard(const Expr* target) {
-  auto* path = dyn_cast<PathExpr>(target);
-  return path && path->target.kind == TargetKind::None && path->path.segments.size() == 1 &&
-         path->path.segments[0].ident.name.text() == "_";
-}
-
-/// May an expression be computed straight into this variable? Not when it is not written in one step: then a part of
-/// the right side might still read it.
-bool FunctionLowering::writesInPlace(Register dest) { return live_.count(dest) != 0; }
-
-void FunctionLowering::assign(const Expr* target, const Expr* value) {
-  if (isDiscard(target)) {
-    discard(value);
-    return;
-  }
-  const Expr* where = actual(target);
-  if (auto* path = dyn_cast<PathExpr>(where); path && path->target.kind == TargetKind::Variable) {
-    const Local* local = find(path->target.variable);
-    if (local && local->storage != Local::Storage::Cell && !isUnit(local->layout)) {
-      // Every way through an expression writes its destination last.
-      into(value, local->value);
-      return;
-    }
-  }
-  Operand result = operand(value);
-  if (isNever(value))
-    return;
-  protect(result, {target});
-  Place where_ = place(target);
-  storePlace(where_, result);
-}
-
-void FunctionLowering::assignOperand(const Expr* target, Operand value) {
-  if (isDiscard(target)) {
-    drop(value);
-    return;
-  }
-  Place where = place(target);
-  storePlace(where, value);
-}
-
-void FunctionLowering::compound(BinaryOp op, const Expr* target, const Expr* value, const Target* method) {
-  const Expr* where = actual(target);
-  Type* type = valueType(where);
-  LayoutId layout = layoutOf(type);
-  if (type->is(Kind::String) && op == BinaryOp::Add) {
-    Operand text = operand(value);
-    protect(text, {target});
-    Place destination = place(where);
-    OpenPlace open = openPlace(destination);
-    code_.op(Opcode::StringAppend, open.reg, inRegister(text));
-    drop(text);
-    closePlace(destination, open);
-    return;
-  }
-  bool isBuiltin = type->isNumeric() || type->is(Kind::Bool);
-  if (!isBuiltin || (method && method->kind == TargetKind::Function && !type->isNumeric())) {
-    if (!method || method->kind != TargetKind::Function) {
-      module_.notYet(target->span, "this operator at this type");
-      return;
-    }
-    Operand right = operand(value);
-    protect(right, {target});
-    Place destination = place(where);
-    llvm::SmallVector<Operand, 2> values{loadPlace(destination), right};
-    Register result = acquire(layout);
-    callWithOperands(select(*method), values, result);
-    storePlace(destination, temporary(result));
-    return;
-  }
-  if (auto* path = dyn_cast<PathExpr>(where); path && path->target.kind == TargetKind::Variable) {
-    const Local* local = find(path->target.variable);
-    if (local && local->storage != Local::Storage::Cell) {
-      Operand right = operand(value);
-      Operand left;
-      left.kind = Operand::Kind::Local;
-      left.reg = local->value;
-      left.layout = local->layout;
-      arithmetic(op, type, left, right, valueType(value), local->value);
-      return;
-    }
-  }
-  Operand right = operand(value);
-  protect(right, {target});
-  Place destination = place(where);
-  size_t count = destination.steps.size();
-  bool isEntry = llvm::any_of(destination.steps, [](const PlaceStep& s) { return s.kind == PlaceStep::Kind::MapEntry; });
-  bool isShort = !isEntry && (count <= 1 || (count == 2 && isElementField(destination)));
-  if (isShort) {
-    Operand left = loadPlace(destination);
-    Register result = left.reg;
-    Operand held = left;
-    held.kind = Operand::Kind::Local;
-    held.variable = nullptr;
-    arithmetic(op, type, held, right, valueType(value), result);
-    storePlace(destination, left);
-    return;
-  }
-  // Deep: go down once.
-  OpenPlace open = openParent(destination);
-  Register current = acquire(layout);
-  loadStep(open.reg, destination.steps.back(), current);
-  Operand held = temporary(current);
-  held.kind = Operand::Kind::Local;
-  held.variable = nullptr;
-  arithmetic(op, type, held, right, valueType(value), current);
-  Operand result = temporary(current);
-  storeStep(open.reg, destination.steps.back(), result);
-  closeParent(destination, open);
-}
-
-void FunctionLowering::intoAssign(const AssignExpr* expr) {
-  auto method = [&](size_t i) { return i < expr->methods.size() ? &expr->methods[i] : nullptr; };
-  if (expr->targets.size() == 1 && expr->values.size() == 1) {
-    if (expr->compound)
-      compound(expr->op, expr->targets[0], expr->values[0], method(0));
-    else
-      assign(expr->targets[0], expr->values[0]);
-    return;
-  }
-  // Several: the right side is complete before the first write.
-  llvm::SmallVector<Operand, 4> values;
-  if (expr->values.size() == expr->targets.size()) {
-    for (size_t i = 0; i != expr->values.size(); ++i) {
-      Operand value = operand(expr->values[i]);
-      if (value.isLocal()) {
-        value.lastUse = false;
-        value = copied(value);
-      }
-      values.push_back(value);
-    }
-  } else { // a tuple
-    Operand tuple = operand(expr->values[0]);
-    Register reg = inRegister(tuple);
-    if (layout(tuple.layout).kind == vm::LayoutKind::Struct) {
-      std::vector<LayoutId> fields = layout(tuple.layout).variants[0].fields;
-      for (size_t i = 0; i != fields.size(); ++i) {
-        if (isUnit(fields[i])) {
-          values.push_back(immediate(0, fields[i]));
-          continue;
-        }
-        Register field = acquire(fields[i]);
-        code_.op(isReference(fields[i]) ? Opcode::GetFieldRef : Opcode::GetField, field, reg, uint32_t(i));
-        values.push_back(temporary(field));
-      }
-    }
-    drop(tuple);
-  }
-  for (size_t i = 0; i != expr->targets.size() && i != values.size(); ++i) {
-    if (!expr->compound) {
-      assignOperand(expr->targets[i], values[i]);
-      continue;
-    }
-    const Expr* where = actual(expr->targets[i]);
-    Type* type = valueType(where);
-    Place destination = place(where);
-    Operand left = loadPlace(destination);
-    Register result = acquire(layoutOf(type));
-    if (type->isNumeric()) {
-      arithmetic(expr->op, type, left, values[i], type, result);
-    } else if (type->is(Kind::String)) {
-      code_.op(Opcode::StringConcat, result, inRegister(left), inRegister(values[i]));
-      drop(values[i]);
-      drop(left);
-    } else if (const Target* target = method(i)) {
-      llvm::SmallVector<Operand, 2> both{left, values[i]};
-      callWithOperands(select(*target), both, result);
-    }
-    storePlace(destination, temporary(result));
-  }
 }
 
 } // namespace gos::lower

@@ -1,6 +1,6 @@
 #pragma once
-// Virtual registers of one function, by layout, with free lists. At the end they are renumbered: parameters
-// and captures first, then scalars, then references, as vm/opcodes.def asks.
+// Virtual registers of one function, by layout, with free lists. At the end they are renumbered:
+// parameters and captures first, then scalars, then references, as vm/opcodes.def asks.
 
 #include "vm/module.h"
 
@@ -15,7 +15,9 @@ namespace gos::lower {
 
 /// A virtual register.
 enum class Register : uint32_t { None = ~0u };
-inline uint32_t index(Register r) { return uint32_t(r); }
+inline uint32_t index(Register r) {
+  return uint32_t(r);
+}
 
 class Registers {
 public:

@@ -41,9 +41,17 @@ void forEachChild(const Expr* expr, Visit visit) {
       visit(child);
   };
   switch (expr->kind) {
-  case ExprKind::Error: case ExprKind::Int: case ExprKind::Float: case ExprKind::Bool: case ExprKind::Char:
-  case ExprKind::String: case ExprKind::Byte: case ExprKind::ByteString: case ExprKind::Path:
-  case ExprKind::Closure: case ExprKind::Continue:
+  case ExprKind::Error:
+  case ExprKind::Int:
+  case ExprKind::Float:
+  case ExprKind::Bool:
+  case ExprKind::Char:
+  case ExprKind::String:
+  case ExprKind::Byte:
+  case ExprKind::ByteString:
+  case ExprKind::Path:
+  case ExprKind::Closure:
+  case ExprKind::Continue:
     break;
   case ExprKind::FString:
     visitPieces(cast<FStringExpr>(expr)->pieces, visit);
@@ -208,7 +216,10 @@ void forEachChild(const Expr* expr, Visit visit) {
 
 void forEachBinding(const Pattern* pattern, llvm::function_ref<void(const Variable*)> visit) {
   switch (pattern->kind) {
-  case PatternKind::Error: case PatternKind::Wildcard: case PatternKind::Literal: case PatternKind::Range:
+  case PatternKind::Error:
+  case PatternKind::Wildcard:
+  case PatternKind::Literal:
+  case PatternKind::Range:
   case PatternKind::Path:
     break;
   case PatternKind::Rest:
@@ -249,6 +260,12 @@ void forEachBinding(const Pattern* pattern, llvm::function_ref<void(const Variab
   }
 }
 
+const Pattern* withoutReference(const Pattern* pattern) {
+  while (auto* reference = dyn_cast<ReferencePattern>(pattern))
+    pattern = reference->sub;
+  return pattern;
+}
+
 const Variable* rootVariable(const Expr* place) {
   const PathExpr* path = rootPath(place);
   return path ? path->target.variable : nullptr;
@@ -268,20 +285,23 @@ const PathExpr* rootPath(const Expr* place) {
       place = borrow->operand;
     else if (auto* unary = dyn_cast<UnaryExpr>(place); unary && unary->op == UnaryOp::Deref)
       place = unary->operand;
-    else if (auto* call = dyn_cast<MethodCallExpr>(place); call && call->name.name.text() == "or_insert")
+    else if (auto* call = dyn_cast<MethodCallExpr>(place);
+             call && call->name.name.text() == "or_insert")
       place = call->receiver; // what it answers can be changed in place
     else
       return nullptr;
   }
 }
 
-// ---- facts ----------------------------------------------------------------------------------------
+// ---- facts
+// ----------------------------------------------------------------------------------------
 
 namespace {
 
 class Gatherer {
 public:
-  Gatherer(BodyFacts& facts, check::Program& program, llvm::function_ref<types::Type*(types::Type*)> concrete)
+  Gatherer(BodyFacts& facts, check::Program& program,
+           llvm::function_ref<types::Type*(types::Type*)> concrete)
       : facts_(facts), program_(program), concrete_(concrete) {}
 
   void declare(const Variable* variable) { uses_[variable].loop = loop_; }
@@ -452,7 +472,8 @@ private:
         walk(let->value);
         if (auto* borrow = dyn_cast<BorrowExpr>(let->value);
             borrow && borrow->mutability == Mutability::Mutable)
-          if (auto* path = dyn_cast<PathExpr>(borrow->operand); path && path->target.kind == TargetKind::Variable)
+          if (auto* path = dyn_cast<PathExpr>(borrow->operand);
+              path && path->target.kind == TargetKind::Variable)
             facts_.borrowed.insert(path->target.variable);
       }
       if (let->elseBlock)
@@ -465,18 +486,21 @@ private:
       walk(cast<DeferStmt>(stmt)->expr);
       --fixed_;
       return;
-    case StmtKind::Expr: case StmtKind::Item:
+    case StmtKind::Expr:
+    case StmtKind::Item:
       forEachChild(stmt, [&](const Expr* child) { walk(child); });
       return;
     }
   }
 
-  /// `v = .. v ..`: the last read of v on the right may take it, unless control can leave in between.
+  /// `v = .. v ..`: the last read of v on the right may take it, unless control can leave in
+  /// between.
   void overwritten(const Expr* target, const Expr* value) {
     auto* path = dyn_cast<PathExpr>(target);
     if (!path || path->target.kind != TargetKind::Variable)
       return;
-    if (value->kind != ExprKind::Call && value->kind != ExprKind::MethodCall && value->kind != ExprKind::Binary)
+    if (value->kind != ExprKind::Call && value->kind != ExprKind::MethodCall &&
+        value->kind != ExprKind::Binary)
       return;
     const Expr* last = nullptr;
     bool leaves = fixed_ != 0;
@@ -489,7 +513,8 @@ private:
     if (listed.size() < kMaxListed)
       listed.push_back(last);
   }
-  void findLast(const Variable* variable, const Expr* expr, const Expr*& last, bool& leaves, unsigned& budget) {
+  void findLast(const Variable* variable, const Expr* expr, const Expr*& last, bool& leaves,
+                unsigned& budget) {
     if (!budget || leaves)
       return;
     --budget;
@@ -498,9 +523,18 @@ private:
       if (cast<PathExpr>(expr)->target.variable == variable)
         last = expr;
       return;
-    case ExprKind::Break: case ExprKind::Continue: case ExprKind::While: case ExprKind::Loop: case ExprKind::For:
-    case ExprKind::Match: case ExprKind::If: case ExprKind::Closure: case ExprKind::Block: case ExprKind::Comptime:
-    case ExprKind::KnownCall: case ExprKind::Pipe:
+    case ExprKind::Break:
+    case ExprKind::Continue:
+    case ExprKind::While:
+    case ExprKind::Loop:
+    case ExprKind::For:
+    case ExprKind::Match:
+    case ExprKind::If:
+    case ExprKind::Closure:
+    case ExprKind::Block:
+    case ExprKind::Comptime:
+    case ExprKind::KnownCall:
+    case ExprKind::Pipe:
       leaves = true;
       return;
     case ExprKind::MethodCall: {
@@ -508,12 +542,14 @@ private:
       findLast(variable, call->receiver, last, leaves, budget);
       for (const Argument& argument : call->arguments)
         findLast(variable, argument.value, last, leaves, budget);
-      if (const PathExpr* root = rootPath(call->receiver); root && root->target.variable == variable)
+      if (const PathExpr* root = rootPath(call->receiver);
+          root && root->target.variable == variable)
         last = root;
       return;
     }
     default: // in the order of evaluation
-      forEachChild(expr, [&](const Expr* child) { findLast(variable, child, last, leaves, budget); });
+      forEachChild(expr,
+                   [&](const Expr* child) { findLast(variable, child, last, leaves, budget); });
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
-// What one look at a body tells before it is lowered: which variables need a cell, and where each is used last.
+// What one look at a body tells before it is lowered: which variables need a cell, and where each
+// is used last.
 
 #include "compiler/check/program.h"
 
@@ -10,18 +11,24 @@
 
 namespace gos::lower {
 
-/// The expressions directly inside this one, in the order they are evaluated. A closure's body is not among them.
+/// The expressions directly inside this one, in the order they are evaluated. A closure's body is
+/// not among them.
 void forEachChild(const ast::Expr* expr, llvm::function_ref<void(const ast::Expr*)> visit);
 void forEachChild(const ast::Stmt* stmt, llvm::function_ref<void(const ast::Expr*)> visit);
 /// The variables that a pattern binds.
-void forEachBinding(const ast::Pattern* pattern, llvm::function_ref<void(const ast::Variable*)> visit);
+void forEachBinding(const ast::Pattern* pattern,
+                    llvm::function_ref<void(const ast::Variable*)> visit);
+
+/// The pattern beneath `&` and `&mut`.
+const ast::Pattern* withoutReference(const ast::Pattern* pattern);
 
 /// The variable at the root of a place such as `v.f[i]`, or null.
 const ast::Variable* rootVariable(const ast::Expr* place);
 const ast::PathExpr* rootPath(const ast::Expr* place);
 
 struct BodyFacts {
-  /// `&mut v` was written for the whole variable in a `let`, or as an argument while v is a sequence.
+  /// `&mut v` was written for the whole variable in a `let`, or as an argument while v is a
+  /// sequence.
   llvm::DenseSet<const ast::Variable*> borrowed;
   /// Captured by some closure (by cell or by copy).
   llvm::DenseSet<const ast::Variable*> captured;

@@ -114,12 +114,14 @@ TEST_CASE("a jump that does not reach is widened") {
   std::string body;
   for (int i = 0; i < 9000; ++i)
     body += "        total = total * 3 % 1000003 + i\n";
-  std::string source = "fn work(n: i64) -> i64 {\n    let mut total = 1\n    for i in 0..n {\n        if i == 1 { continue }\n" +
+  std::string source = "fn work(n: i64) -> i64 {\n    let mut total = 1\n    for i in 0..n {\n     "
+                       "   if i == 1 { continue }\n" +
                        body + "    }\n    total\n}\nfn main() { println!(\"{}\", work(3) >= 0) }\n";
   CHECK(output(source) == "true\n");
 }
 
-TEST_CASE("a function belongs to the package whose source spells it, a library function as a value too") {
+TEST_CASE(
+    "a function belongs to the package whose source spells it, a library function as a value too") {
   const char* source = R"(
 use std::fs
 fn outer() -> i64 {
@@ -133,7 +135,8 @@ impl S { fn method(&self) -> i64 { 3 } }
 fn twice(f: Fn(String) -> bool) -> bool { f("a") && f("b") }
 fn main() { println!("{} {} {} {}", outer(), m::deep(), S {}.method(), twice(fs::exists)) }
 )";
-  for (const char* name : {"main", "outer", "inner", "closure in outer", "deep", "S::method", "twice", "exists"})
+  for (const char* name :
+       {"main", "outer", "inner", "closure in outer", "deep", "S::method", "twice", "exists"})
     CHECK_MESSAGE(packageOf(source, name) == 1, name);
   CHECK(packageOf("fn main() { println!(\"{}\", Some(1).unwrap()) }", "Option::unwrap") == 0);
 }
