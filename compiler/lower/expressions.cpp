@@ -514,6 +514,8 @@ Operand FunctionLowering::pathOperand(const PathExpr* expr) {
 
 Operand FunctionLowering::constantOperand(Item* item, const Environment& environment, Type* type) {
   LayoutId layout = layoutOf(type);
+  if (module_.packageOf(item) == 0)
+    module_.program().ensureConstant(item);
   if (auto* constant = dyn_cast<ConstItem>(item); constant && constant->value) {
     const Expr* value = actual(constant->value);
     if (!constant->owner)
