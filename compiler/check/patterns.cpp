@@ -48,6 +48,13 @@ bool Checker::resolvePatternPath(const Path& path, Type* type, Target& target, S
   if (value.kind == TargetKind::None)
     return false;
   fillTarget(target, value, value.outer);
+  // An enum of the library marked `#[opaque]` may change inside: it is asked with functions (language.md section 12).
+  if (target.kind == TargetKind::Variant && body_->package != 0 && scopeOf(target.item)->package == 0 &&
+      hasAttribute(target.item, "opaque")) {
+    engine_.report(path.span, diag::PatternOnOpaque, print(type));
+    target = {};
+    return false;
+  }
   return true;
 }
 
