@@ -31,9 +31,9 @@ bool holdsOtherPackages(const vm::Module& module, uint32_t package) {
   });
 }
 
-/// The packages of all user code that a thunk can reach: whatever it leaves may be their making.
-llvm::DenseSet<uint32_t> packagesReachable(const vm::Module& module, vm::FunctionId thunk) {
-  llvm::DenseSet<uint32_t> packages;
+/// Calls `visitor` for every function that a thunk can reach.
+void visitReachable(const vm::Module& module, vm::FunctionId thunk,
+                    llvm::function_ref<void(const vm::Function&)> visitor) {
   llvm::BitVector seen(unsigned(module.functions.size()));
   std::vector<uint32_t> open;
   auto visit = [&](vm::FunctionId id) {
@@ -49,8 +49,7 @@ llvm::DenseSet<uint32_t> packagesReachable(const vm::Module& module, vm::Functio
   while (!open.empty()) {
     const vm::Function& function = module.functions[open.back()];
     open.pop_back();
-    if (!function.transparent)
-      packages.insert(function.package);
+    visitor(function);
     for (vm::Instruction instruction : function.code) {
       if (instruction.op() == vm::Opcode::Call || instruction.op() == vm::Opcode::NewClosure)
         visit(vm::FunctionId(instruction.bx()));
@@ -58,7 +57,31 @@ llvm::DenseSet<uint32_t> packagesReachable(const vm::Module& module, vm::Functio
         visit(module.globals[instruction.bx()].initialiser);
     }
   }
+}
+
+/// The packages of all user code that a thunk can reach: whatever it leaves may be their making.
+llvm::DenseSet<uint32_t> packagesReachable(const vm::Module& module, vm::FunctionId thunk) {
+  llvm::DenseSet<uint32_t> packages;
+  visitReachable(module, thunk, [&](const vm::Function& function) {
+    if (!function.transparent)
+      packages.insert(function.package);
+  });
   return packages;
+}
+
+/// Can a thunk reach code that stands in text which code of several packages made? Such text may have been put into
+/// an ordinary function in an earlier round; its calls are nobody's, so the whole region has no I/O.
+bool reachesForeignText(const vm::Module& module, vm::FunctionId thunk, const SourceMap& sources) {
+  const auto isForeign = [&](Span span) {
+    const FileId file = sources.fileOf(span);
+    return file != FileId::None && sources.file(file).foreign;
+  };
+  bool found = false;
+  visitReachable(module, thunk, [&](const vm::Function& function) {
+    found = found || isForeign(function.span) ||
+            llvm::any_of(function.lines, [&](const vm::LineEntry& line) { return isForeign(line.span); });
+  });
+  return found;
 }
 
 class Round {
@@ -112,7 +135,8 @@ private:
     ++context_.record.regions;
     const SourceMap& sources = context_.input.sources;
     const FileId file = sources.fileOf(region.node->span);
-    const bool foreign = file != FileId::None && sources.file(file).foreign;
+    const bool foreign = (file != FileId::None && sources.file(file).foreign) ||
+                         (context_.hasForeignText && reachesForeignText(module, module.regions[index], sources));
     RegionAnswer answer = evaluator.evaluate(index, foreign ? Origin::Foreign : Origin::OwnPackage);
     context_.record.inputs.insert(context_.record.inputs.end(), answer.inputs.begin(), answer.inputs.end());
     read_ |= readSomething(answer);
@@ -172,6 +196,7 @@ private:
       const auto packages = packagesReachable(module, module.regions[index]);
       foreign = llvm::any_of(packages, [&](uint32_t package) { return package != region.package; });
     }
+    context_.hasForeignText |= foreign;
     return parseGenerated(text, region.node->span, context_.earlierRead || readSomething(answer), foreign,
                           context_.input, context_.engine);
   }

@@ -30,6 +30,7 @@ struct FoldContext {
   // another package's making, and no trace of the later region shows that.
   bool earlierRead = false;
   bool earlierForeign = false;
+  bool hasForeignText = false; // stands in the program: code of several packages made it
 };
 
 /// Generated text may hold regions of its own; more rounds than this do not settle (GC0007).

@@ -48,6 +48,8 @@ std::string FunctionLowering::spellingOf(const Expr* callee) {
 
 void FunctionLowering::intoCall(const CallExpr* expr, Register dest) {
   const Expr* callee = actual(expr->callee);
+  // Where generated text names the function, that text spells the call.
+  SpanScope span(code_, callee == expr->callee ? code_.span() : callee->span);
   llvm::SmallVector<const Expr*, 8> written, ordered(expr->ordered.begin(), expr->ordered.end());
   for (const Argument& argument : expr->arguments)
     written.push_back(argument.value);

@@ -158,6 +158,11 @@ vm::FunctionId ModuleLowering::function(const Selected& selected) {
   instance.environment.name = displayName(selected.function, instance.environment.self);
   instance.span =
       selected.function->name.span.valid() ? selected.function->name.span : selected.function->span;
+  for (Type* arg : args)
+    if (arg->depth > types::TypeTable::kMaxArgumentDepth) {
+      notYet(instance.span, "a generic function that needs itself at ever larger types");
+      return functions_[key] = module_.entry; // never run: what failed makes no module
+    }
   vm::FunctionId id = enqueue(instance);
   functions_[key] = id;
   return id;
@@ -342,6 +347,7 @@ void ModuleLowering::lowerInstance(const Instance& instance) {
 }
 
 llvm::Expected<vm::Module> ModuleLowering::run(const LowerRequest& request) {
+  types().allowInstances();
   if (request.withMain && program_.main)
     module_.entry = function(Selected{program_.main});
   for (const check::Region& region : request.regions) {

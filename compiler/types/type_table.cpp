@@ -112,7 +112,7 @@ Type* TypeTable::make(Kind kind, ArrayRef<Type*> args, ast::Item* item, uint64_t
     type.flags |= Type::HasReference;
   if (kind == Kind::Projection)
     type.flags |= Type::HasProjection;
-  if (++type.depth > kMaxDepth) {
+  if (++type.depth > maxDepth_) {
     tooDeep_ = true;
     return error();
   }

@@ -56,6 +56,9 @@ public:
   /// Types are at most this deep: past it `make` answers the error type and sets this flag, which the
   /// checker turns into GT0008. Everything that recurses over types relies on it.
   static constexpr unsigned kMaxDepth = 200;
+  /// Lowering puts arguments of at most kMaxArgumentDepth into types that are as deep as the checker allows.
+  static constexpr unsigned kMaxArgumentDepth = 100;
+  void allowInstances() { maxDepth_ = kMaxDepth + kMaxArgumentDepth; }
   bool takeTooDeep() { return std::exchange(tooDeep_, false); }
   size_t size() const { return next_; }
   size_t bytesUsed() const { return arena_.getTotalMemory(); }
@@ -74,6 +77,7 @@ private:
   std::vector<Type*> infer_[3];
   uint32_t next_ = 0;
   bool tooDeep_ = false;
+  unsigned maxDepth_ = kMaxDepth;
 };
 
 } // namespace gos::types

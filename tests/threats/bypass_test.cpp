@@ -335,6 +335,21 @@ TEST_CASE("T051 text that another package made has no rights of the package it s
       CHECK(!StringRef(outcome.out).contains("user secret"));
     }
   }
+  // Text of the package in an ordinary function; a later round reaches it from a region of one's own.
+  tree.write("words/src/lib.gos", "pub fn emit() -> String { \"fs::read_to_string(\\\"secret.txt\\\").unwrap()\" }\n"
+                                  "pub fn value() -> String { \"fs::read_to_string\" }\n");
+  for (StringRef body : {"codegen!(words::emit())", "codegen!(words::value())(\"secret.txt\").unwrap()"}) {
+    tree.write("src/main.gos", ("use std::fs\nuse \"example.com/words\"\n\nfn mine() -> String { " + body +
+                                " }\n\nfn main() { println!(\"{}\", codegen!(\"comptime { mine() }\")) }\n").str());
+    INFO("body: " << body.str());
+    for (Level level : kAllLevels) {
+      const Outcome outcome = launch(command(tree, "run", level, where));
+      checkOutcome(outcome, tree);
+      CHECK_MESSAGE(outcome.exitCode == 1, outcome.out << outcome.err);
+      CHECK_MESSAGE(StringRef(outcome.err).contains("GX0010"), outcome.err);
+      CHECK(!StringRef(outcome.out).contains("user secret"));
+    }
+  }
   // The control: text of one's own.
   tree.write("src/main.gos", "use std::fs\n\nconst TEXT: String = comptime { \"comptime { fs::read_to_string(\\\"secret.txt\\\").unwrap() }\" }\n\n"
                              "fn main() { println!(\"{}\", codegen!(\"codegen!(TEXT)\")) }\n");
