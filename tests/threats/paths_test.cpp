@@ -611,7 +611,7 @@ TEST_CASE("T023 a root behind a link gives the same verdicts") {
   expectProgramAllowed(tree, Level::Confined, "the package", project);
 }
 
-TEST_CASE("T024 secrets inside the tree can be read and are never quoted; credentials of a home stay shut") {
+TEST_CASE("T024 secrets inside the tree can be read and are never quoted, credentials of a home stay shut") {
   Tree tree;
   for (StringRef name : {".git/config", ".env", ".npmrc"}) {
     tree.write(name, "url = https://user:hunter2@host");

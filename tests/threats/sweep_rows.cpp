@@ -244,6 +244,8 @@ constexpr Special kSpecials[] = {
     {"encoding::json::parse", "source", "\"[1]\""},
     {"encoding::json::decode", "source", "\"[1]\""},
     {"path::glob", "pattern", "\"*.txt\""},
+    {"Vec::copy_from_slice", "from", "[9, 8, 7]"},
+    {"Slice::copy_from_slice", "from", "[9, 8, 7]"},
 };
 std::string special(const BuiltinRow& row, StringRef parameter) {
   for (const Special& each : kSpecials)
@@ -281,6 +283,11 @@ constexpr Door kDoors[] = {
     {"intrinsics::stdin_read_line", "io", "let mut line = \"\"\n    let _ = io::stdin().read_line(&mut line)"},
     {"intrinsics::stdin_read_all", "io", "let _ = io::stdin().read_to_string()"},
     {"intrinsics::stdin_read_text", "io", "let _ = io::stdin().read_to_string()"},
+    {"intrinsics::stdin_read", "io", "let _ = io::ReadAll(io::stdin())"},
+    {"intrinsics::handle_read", "io", "let _ = io::ReadAll(io::string_reader(\"x\"))"},
+    {"intrinsics::handle_write", "io", "let _ = io::Copy(io::buffer_writer(), io::string_reader(\"x\"))"},
+    {"intrinsics::byte_position", "io", "let _ = io::BufReader::new(io::string_reader(\"x\")).lines().collect()"},
+    {"intrinsics::lossy_text", "io", "let _ = io::ReadAll(io::string_reader(\"x\"))"},
     {"intrinsics::stream_write", "io", "io::stdout().write(\"x\")"},
     {"intrinsics::stream_flush", "io", "io::stdout().flush()"},
     {"intrinsics::sleep_ms", "time", "time::sleep(1)"},
