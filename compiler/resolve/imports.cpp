@@ -27,6 +27,14 @@ void Resolver::checkImports() {
       importTarget(&imports_[i]);
 }
 
+bool Resolver::isBrokenImport(ModuleScope* scope, Name name) {
+  auto found = scope->entries.find(name);
+  if (found == scope->entries.end() || !found->second.import)
+    return false;
+  const Import& import = *found->second.import;
+  return import.state != Import::State::Fresh && !import.target.names();
+}
+
 const Binding* Resolver::importTarget(Import* import) {
   if (import->state == Import::State::Done)
     return &import->target;
@@ -224,6 +232,8 @@ void Resolver::resolveImport(Import& import) {
           report.help(("did you mean `" + near + "`?").str());
         return;
       }
+      if (isBrokenImport(module, segment.name))
+        return;
       SmallVector<StringRef, 64> candidates;
       if (engine_.errorCount() <= kManyErrors)
         for (auto& [name, entry] : module->entries)

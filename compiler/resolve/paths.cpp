@@ -308,6 +308,12 @@ void Resolver::reportUnknown(Span span, Name name, StringRef what, ModuleScope* 
     engine_.report(span, diag::UnresolvedName, what, name.text());
     return;
   }
+  for (ModuleScope* scope = from; scope; scope = scope->parent) {
+    if (isBrokenImport(scope, name))
+      return;
+    if (scope->kind == ModuleScope::Kind::Module)
+      break;
+  }
   if (reportNeedsImport(span, name, from, spaces))
     return;
   SmallVector<StringRef, 64> candidates(moreCandidates.begin(), moreCandidates.end());

@@ -92,6 +92,9 @@ public:
   const Library* library() const { return library_; }
   ArrayRef<ModuleScope*> moduleScopes() const { return modules_; }
   bool testing = false; // `cfg(test)` holds
+  /// Is the name imported into this scope by a `use` that leads nowhere? That was reported where it stands; whoever
+  /// meets the name stays silent.
+  static bool isBrokenImport(ModuleScope* scope, Name name);
   /// Visited by `declare` for each item with a table of its own.
   std::vector<ast::ImplItem*> impls;
   std::vector<std::pair<ast::Item*, ModuleScope*>> items; // in order of declaration, all packages
