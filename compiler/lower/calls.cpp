@@ -503,18 +503,17 @@ void FunctionLowering::closeArguments(llvm::MutableArrayRef<CallArgument> args, 
 
 /// Windows onto one place may be passed together when they have no element in common.
 void FunctionLowering::checkWindows(llvm::MutableArrayRef<CallArgument> args) {
-  auto window = [](CallArgument& arg) -> PlaceStep* {
-    return arg.isInOut && !arg.place.steps.empty() &&
-                   arg.place.steps.back().kind == PlaceStep::Kind::Window
-               ? &arg.place.steps.back()
-               : nullptr;
-  };
-  for (size_t i = 0; i != args.size(); ++i)
-    for (size_t k = i + 1; k != args.size(); ++k) {
-      PlaceStep *a = window(args[i]), *b = window(args[k]);
-      if (!a || !b || args[i].place.reg != args[k].place.reg ||
-          args[i].place.root != args[k].place.root)
+  llvm::SmallVector<CallArgument*, 4> windows; // few, however many arguments there are
+  for (CallArgument& arg : args)
+    if (arg.isInOut && !arg.place.steps.empty() &&
+        arg.place.steps.back().kind == PlaceStep::Kind::Window)
+      windows.push_back(&arg);
+  for (size_t i = 0; i != windows.size(); ++i)
+    for (size_t k = i + 1; k != windows.size(); ++k) {
+      if (windows[i]->place.reg != windows[k]->place.reg ||
+          windows[i]->place.root != windows[k]->place.root)
         continue;
+      PlaceStep *a = &windows[i]->place.steps.back(), *b = &windows[k]->place.steps.back();
       Label apart = code_.makeLabel();
       Register aLow = inRegister(a->index), aHigh = inRegister(a->high);
       Register bLow = inRegister(b->index), bHigh = inRegister(b->high);
