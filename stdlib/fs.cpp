@@ -7,6 +7,7 @@
 #include "vm/text.h"
 
 #include <climits>
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -137,6 +138,35 @@ Trap lockFile(Arguments& arguments, int operation) {
   if (retryInterrupted([&] { return ::flock(file->fd.get(), operation); }) == 0)
     return operation == LOCK_UN ? arguments.returnOkUnit() : arguments.returnOkInteger(1);
   if (errno == EWOULDBLOCK)
+    return arguments.returnOkInteger(0);
+  return arguments.returnErr(errnoMessage("lock"));
+}
+
+/// A lock on a part of the file, which never waits; length 0 is to the end, whatever the file grows to. Locks of a
+/// descriptor where the system has them: those of a process are lost when any descriptor of the file is closed.
+Trap lockRange(Arguments& arguments, short type) {
+  Trap answer;
+  FileHandle* file = descriptorOf(arguments, answer);
+  if (file == nullptr)
+    return answer;
+  const int64_t offset = arguments.integer(1);
+  const int64_t length = arguments.integer(2);
+  int64_t end = 0;
+  if (offset < 0 || length < 0 || __builtin_add_overflow(offset, length, &end))
+    return arguments.returnErr("cannot lock the file: the range is not one of a file");
+#ifdef F_OFD_SETLK
+  constexpr int kSetLock = F_OFD_SETLK;
+#else
+  constexpr int kSetLock = F_SETLK;
+#endif
+  struct flock range {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = off_t(offset);
+  range.l_len = off_t(length);
+  if (retryInterrupted([&] { return ::fcntl(file->fd.get(), kSetLock, &range); }) == 0)
+    return type == F_UNLCK ? arguments.returnOkUnit() : arguments.returnOkInteger(1);
+  if (type != F_UNLCK && (errno == EAGAIN || errno == EACCES))
     return arguments.returnOkInteger(0);
   return arguments.returnErr(errnoMessage("lock"));
 }
@@ -454,6 +484,8 @@ Trap FileFd(Arguments& arguments) {
 Trap FileTryLockShared(Arguments& arguments) { return lockFile(arguments, LOCK_SH | LOCK_NB); }
 Trap FileTryLockExclusive(Arguments& arguments) { return lockFile(arguments, LOCK_EX | LOCK_NB); }
 Trap FileUnlock(Arguments& arguments) { return lockFile(arguments, LOCK_UN); }
+Trap FileTryLockRange(Arguments& arguments) { return lockRange(arguments, arguments.boolean(3) ? F_WRLCK : F_RDLCK); }
+Trap FileUnlockRange(Arguments& arguments) { return lockRange(arguments, F_UNLCK); }
 
 } // namespace bodies
 } // namespace gos::stdlib

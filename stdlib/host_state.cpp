@@ -141,6 +141,17 @@ std::string LibraryHost::readRest(uint64_t cap, bool& tooLarge) {
   return rest;
 }
 
+std::string LibraryHost::readSome(uint64_t max) {
+  if (max == 0 || (inputAt_ == input_.size() && !fill()))
+    return {};
+  StringRef pending = StringRef(input_).drop_front(inputAt_).take_front(max);
+  const size_t newline = pending.find('\n');
+  if (newline != StringRef::npos)
+    pending = pending.take_front(newline + 1);
+  inputAt_ += pending.size();
+  return pending.str();
+}
+
 // ---- environment ------------------------------------------------------------------------------------
 
 std::optional<std::string> LibraryHost::variable(StringRef name) const {

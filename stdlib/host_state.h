@@ -136,6 +136,8 @@ public:
   /// standard output first. False when the line is longer than `cap`.
   bool readLine(std::string& line, uint64_t cap);
   std::string readRest(uint64_t cap, bool& tooLarge);
+  /// At most `max` bytes of standard input and no further than a line, so that readers may be mixed; empty at the end.
+  std::string readSome(uint64_t max);
 
   // ---- handles --------------------------------------------------------------------------------------
   HandleTable& handles() { return handles_; }
@@ -150,6 +152,13 @@ public:
   /// Where relative paths start; empty is the process's own working directory.
   llvm::StringRef directory() const { return directory_; }
   void setDirectory(std::string directory) { directory_ = std::move(directory); }
+
+  // ---- hooks ------------------------------------------------------------------------------------------
+  // Of a program alone: in a fold nothing is registered (T045). Owned closures; the Vm's heap goes before they could be
+  // given back, so what is never run is not released.
+  vm::Value panicHook = 0;
+  vm::LayoutId panicHookText{}; // of its parameter
+  std::vector<vm::Value> exitHooks;
 
   // ---- clock --------------------------------------------------------------------------------------------
   std::optional<int64_t> frozenMs;
@@ -181,5 +190,11 @@ std::unique_ptr<vm::HostState> makeHost(HostOptions options);
 LibraryHost& hostOf(vm::Vm& vm);
 /// Writes out what is buffered; before the tool itself writes, and at the end.
 void flushOutput(vm::Vm& vm);
+/// Gives the message of a fatal trap to the hook of `runtime::set_panic_hook`; false if there is none. A trap that the
+/// hook itself ends with takes the place of `trap`, and is then the one to report: false again, unless it is an exit.
+bool runPanicHook(vm::Vm& vm, vm::Trap& trap);
+/// Runs the hooks of `runtime::at_exit`, last registered first, those included that a hook registers. Answers the first
+/// trap of one; the others run all the same.
+vm::Trap runExitHooks(vm::Vm& vm);
 
 } // namespace gos::stdlib

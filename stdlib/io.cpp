@@ -124,6 +124,11 @@ Trap IoReadStdinText(Arguments& arguments) {
   return tooLarge ? arguments.vm().heapTrap() : arguments.returnString(asText(std::move(bytes)));
 }
 
+Trap IoReadSome(Arguments& arguments) {
+  const uint64_t max = uint64_t(std::max<int64_t>(arguments.integer(0), 0));
+  return arguments.returnOkBytes(hostOf(arguments.vm()).readSome(std::min(max, arguments.vm().heap().available())));
+}
+
 Trap IoWrite(Arguments& arguments) {
   LibraryHost& host = hostOf(arguments.vm());
   if (arguments.integer(0) == 1)
@@ -142,6 +147,45 @@ Trap IoFlush(Arguments& arguments) {
 }
 
 // ---- in memory --------------------------------------------------------------------------------------
+
+/// What `io::Reader` and `io::Writer` do for a number that is a handle.
+Trap IoHandleRead(Arguments& arguments) {
+  Vm& vm = arguments.vm();
+  if (hostOf(vm).handles().find<ReaderHandle>(arguments.integer(0)) == nullptr)
+    return arguments.returnErr("the reader is closed, or is no reader of this program");
+  std::string bytes;
+  const uint64_t max = uint64_t(std::max<int64_t>(arguments.integer(1), 0));
+  if (Trap trap = take(vm, arguments.integer(0), max, 0, bytes))
+    return trap;
+  if (Trap trap = chargeBulk(vm, bytes.size()))
+    return trap;
+  return arguments.returnOkBytes(bytes);
+}
+Trap IoHandleWrite(Arguments& arguments) {
+  bool done = false;
+  const StringRef bytes = bytesOf(arguments, 1);
+  if (Trap trap = putTo(arguments.vm(), arguments.integer(0), bytes, done))
+    return trap;
+  return done ? arguments.returnOkInteger(int64_t(bytes.size()))
+              : arguments.returnErr("the writer is closed, or is no writer of this program");
+}
+
+/// Where a byte first is at or after `from`; -1 if it is not.
+Trap IoBytePosition(Arguments& arguments) {
+  const StringRef bytes = bytesOf(arguments, 0);
+  const uint64_t from = uint64_t(std::max<int64_t>(arguments.integer(2), 0));
+  const size_t at = bytes.find(char(arguments.integer(1)), from);
+  const uint64_t looked = std::min<uint64_t>(at, bytes.size()) - std::min<uint64_t>(from, std::min<uint64_t>(at, bytes.size()));
+  if (Trap trap = chargeBulk(arguments.vm(), looked))
+    return trap;
+  return arguments.returnInteger(at == StringRef::npos ? -1 : int64_t(at));
+}
+Trap IoLossyText(Arguments& arguments) {
+  const StringRef bytes = bytesOf(arguments, 0);
+  if (Trap trap = chargeBulk(arguments.vm(), bytes.size()))
+    return trap;
+  return arguments.returnString(asText(bytes.str()));
+}
 
 Trap IoStringReader(Arguments& arguments) {
   if (Trap trap = arguments.vm().charge(kHandleSteps))

@@ -72,6 +72,15 @@ int exitCodeOf(vm::Vm& machine, const vm::Module& module, vm::Value result) {
   return code;
 }
 
+/// The exit code of a trap that ended the program, reported unless a hook has seen it.
+int endWith(const vm::TrapDetails& trap, bool seen, const SourceMap& sources) {
+  if (trap.kind == vm::TrapKind::Exit)
+    return int(trap.exitCode & 0xff);
+  if (!seen)
+    printTrap(trap, sources);
+  return kExitPanic;
+}
+
 } // namespace
 
 int runRun(const Options& options) {
@@ -96,16 +105,20 @@ int runRun(const Options& options) {
   }
   vm::Value result = 0;
   vm::Trap trap = (*machine)->run(module->entry, result);
-  if (!trap) {
-    const int code = exitCodeOf(**machine, *module, result);
-    stdlib::flushOutput(**machine);
-    return code;
-  }
+  // The hooks of `std::runtime` run before anything is reported; one that panics or exits has the last word.
+  auto observe = [&](vm::Trap& fatal) {
+    return fatal && fatal->kind != vm::TrapKind::Exit && stdlib::runPanicHook(**machine, fatal);
+  };
+  const bool seen = observe(trap);
+  vm::Trap late = stdlib::runExitHooks(**machine);
+  const bool lateSeen = observe(late);
+  int code = kExitClean;
+  if (!trap)
+    code = exitCodeOf(**machine, *module, result);
   stdlib::flushOutput(**machine);
-  if (trap->kind == vm::TrapKind::Exit)
-    return int(trap->exitCode & 0xff);
-  printTrap(*trap, compilation.sources());
-  return kExitPanic;
+  if (trap)
+    code = endWith(*trap, seen, compilation.sources());
+  return late ? endWith(*late, lateSeen, compilation.sources()) : code;
 }
 
 } // namespace gos::driver
