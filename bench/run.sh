@@ -64,7 +64,7 @@ check() {
     "$here/generate_source.sh" "$lines" > "$work/big.gos"
     best=
     for i in 1 2 3; do
-      time=$(microseconds "$gos" check "$work/big.gos")
+      time=$(microseconds "$gos" check --quiet "$work/big.gos")
       if [ -z "$best" ] || [ "$time" -lt "$best" ]; then best=$time; fi
     done
     kib=$(peak_kib "$work/big.gos")
@@ -76,11 +76,11 @@ check() {
 # Peak resident memory of a check, from the kernel's own accounting of the child.
 peak_kib() {
   if [ -x /usr/bin/time ]; then
-    /usr/bin/time -f %M -o "$work/peak" "$gos" check "$1" > /dev/null
+    /usr/bin/time -f %M -o "$work/peak" "$gos" check --quiet "$1" > /dev/null
     cat "$work/peak"
   else
     build_tool peak_memory
-    "$work/peak_memory" "$gos" check "$1"
+    "$work/peak_memory" "$gos" check --quiet "$1"
   fi
 }
 # build_tool NAME: one of the small C++ programs beside this file.
@@ -92,7 +92,7 @@ start() {
   build_tool empty_program
   printf 'println!("hello")\n' > "$work/hello.gos"
   echo; echo "start-up, median of 200 alternating starts"
-  "$work/start_up" 200 "$work/empty_program" -- "$gos" --version -- "$gos" check "$work/hello.gos" -- "$gos" run "$work/hello.gos"
+  "$work/start_up" 200 "$work/empty_program" -- "$gos" --version -- "$gos" check --quiet "$work/hello.gos" -- "$gos" run "$work/hello.gos"
   echo "(wanted: a check of hello at most 5 ms above the empty program)"
 }
 

@@ -29,10 +29,26 @@ void tuneAllocator() {
 
 } // namespace
 
+static int dispatch(int argc, char** argv);
+
 int main(int argc, char** argv) {
   using namespace gos::driver;
   fillStandardDescriptors();
   tuneAllocator();
+  int code = dispatch(argc, argv);
+  // What could not be written (a full disk, a closed pipe) is an error of the command, not a crash.
+  llvm::outs().flush();
+  if (llvm::outs().has_error()) {
+    llvm::errs() << "gos: error: cannot write to standard output: " << llvm::outs().error().message() << '\n';
+    llvm::outs().clear_error();
+    code = code == kExitClean ? kExitDiagnostics : code;
+  }
+  llvm::errs().clear_error();
+  return code;
+}
+
+static int dispatch(int argc, char** argv) {
+  using namespace gos::driver;
   llvm::SmallVector<llvm::StringRef> arguments;
   for (int i = 1; i < argc; ++i)
     arguments.push_back(argv[i]);

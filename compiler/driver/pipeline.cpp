@@ -89,9 +89,6 @@ bool Compilation::checkAndFold(bool needsMain) {
       engine_.report(diag::NoMain, project_->root().moduleName);
       return false;
     }
-    if (const Package& root = project_->root(); fold.round == 0 && !root.hasRoot && !program_->regions.empty())
-      engine_.report(diag::NoPackageRoot, displayPath(root, root.entry), root.whyNoRoot)
-          .help("put it into a directory of its own, or beside a `project.toml`");
     const fold::FoldOutcome outcome = fold::foldRound(fold, *program_);
     regionCount_ = fold.record.regions;
     switch (outcome) {

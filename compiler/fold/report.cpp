@@ -57,7 +57,10 @@ std::string calledBuiltin(const vm::TrapDetails& trap) {
 /// The ways to permit it, the narrowest first. No option loosens what a manifest holds down (ruling 1).
 void addRemedies(Diagnostic& diagnostic, const vm::Denial& denial) {
   const bool fromManifest = !llvm::StringRef(denial.levelOrigin).starts_with("the ");
-  if (!denial.narrowest.empty())
+  if (denial.narrowest.empty() && denial.capability == Capability::Read &&
+      denial.levelText == spelling(ComptimeIo::Confined))
+    diagnostic.help("put the file into a directory of its own, with a `project.toml`");
+  else if (!denial.narrowest.empty())
     diagnostic.help(llvm::StringRef(denial.narrowest).starts_with("--")
                         ? "`" + denial.narrowest + "` permits this one variable"
                         : "read " + denial.narrowest + " instead");
