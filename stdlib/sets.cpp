@@ -34,7 +34,7 @@ enum class Keep : uint8_t { All, Shared, Unshared };
 
 /// Adds to `out` the elements of `from` by whether `other` has them.
 Trap addWhere(Vm& vm, vm::SetObject* out, vm::SetObject* from, vm::SetObject* other, Keep keep, LayoutId element) {
-  if (Trap trap = chargeBulk(vm, from->used))
+  if (Trap trap = chargeBulk(vm, uint64_t(from->used) * 8))
     return trap;
   for (uint32_t i = 0; i < from->used; ++i) {
     if (!from->entries[i].live)
@@ -70,7 +70,7 @@ Trap combine(Arguments& arguments, Keep left, std::optional<Keep> right) {
 Trap everyElement(Arguments& arguments, size_t inner, size_t outer, bool wanted) {
   Vm& vm = arguments.vm();
   const vm::SetObject* set = arguments.map(inner);
-  if (Trap trap = chargeBulk(vm, set->used))
+  if (Trap trap = chargeBulk(vm, uint64_t(set->used) * 8))
     return trap;
   for (uint32_t i = 0; i < set->used; ++i) {
     if (!set->entries[i].live)

@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace gos::stdlib {
 
@@ -33,23 +36,49 @@ StringRef snapped(StringRef text, int64_t start, int64_t end) {
   return text.slice(from, to);
 }
 
-/// Where `needle` is, searched from the end.
-size_t findLast(StringRef text, StringRef needle) { return text.rfind(needle); }
-
-/// Is the scalar that begins at `at` one of the set?
-bool inSet(StringRef text, size_t at, unsigned length, StringRef set) {
-  const StringRef scalar = text.substr(at, length);
-  for (size_t i = 0; i < set.size();) {
-    unsigned width = 1;
-    vm::decodeScalar(set, i, width);
-    if (set.substr(i, width) == scalar)
-      return true;
-    i += width;
-  }
-  return false;
+/// Where `needle` is, in linear time whatever the two look like: a region pays by the length of the text.
+size_t findFirst(StringRef text, StringRef needle) {
+  if (needle.empty())
+    return 0;
+  const void* at = ::memmem(text.data(), text.size(), needle.data(), needle.size());
+  return at == nullptr ? StringRef::npos : size_t(static_cast<const char*>(at) - text.data());
 }
 
-size_t findAny(StringRef text, StringRef set) {
+/// The same, searched from the end.
+size_t findLast(StringRef text, StringRef needle) {
+  constexpr size_t kShort = 16; // worth a copy of both above that
+  if (needle.size() <= kShort || needle.size() > text.size())
+    return text.rfind(needle);
+  std::string backwards = text.str(), wanted = needle.str();
+  std::reverse(backwards.begin(), backwards.end());
+  std::reverse(wanted.begin(), wanted.end());
+  const size_t at = findFirst(backwards, wanted);
+  return at == StringRef::npos ? at : text.size() - at - needle.size();
+}
+
+/// The scalars of a text, to be asked for one at a time.
+class ScalarSet {
+public:
+  explicit ScalarSet(StringRef text) {
+    for (size_t at = 0; at < text.size();) {
+      unsigned length = 1;
+      scalars_.push_back(uint32_t(vm::decodeScalar(text, at, length)));
+      at += length;
+    }
+    llvm::sort(scalars_);
+  }
+  bool has(uint32_t scalar) const { return std::binary_search(scalars_.begin(), scalars_.end(), scalar); }
+
+private:
+  std::vector<uint32_t> scalars_;
+};
+
+/// Is the scalar that begins at `at` one of the set?
+bool inSet(StringRef text, size_t at, unsigned length, const ScalarSet& set) {
+  return set.has(uint32_t(vm::decodeScalar(text, at, length)));
+}
+
+size_t findAny(StringRef text, const ScalarSet& set) {
   for (size_t at = 0; at < text.size();) {
     unsigned length = 1;
     vm::decodeScalar(text, at, length);
@@ -67,7 +96,7 @@ size_t lastScalar(StringRef text) {
   return at;
 }
 
-size_t findLastAny(StringRef text, StringRef set) {
+size_t findLastAny(StringRef text, const ScalarSet& set) {
   StringRef rest = text;
   while (!rest.empty()) {
     const size_t at = lastScalar(rest);
@@ -78,7 +107,7 @@ size_t findLastAny(StringRef text, StringRef set) {
   return StringRef::npos;
 }
 
-StringRef trimSetStart(StringRef text, StringRef set) {
+StringRef trimSetStart(StringRef text, const ScalarSet& set) {
   while (!text.empty()) {
     unsigned length = 1;
     vm::decodeScalar(text, 0, length);
@@ -89,7 +118,7 @@ StringRef trimSetStart(StringRef text, StringRef set) {
   return text;
 }
 
-StringRef trimSetEnd(StringRef text, StringRef set) {
+StringRef trimSetEnd(StringRef text, const ScalarSet& set) {
   while (!text.empty()) {
     const size_t at = lastScalar(text);
     if (!inSet(text, at, unsigned(text.size() - at), set))
@@ -152,7 +181,7 @@ Trap splitInto(Arguments& arguments, StringRef text, StringRef separator, uint64
     return pieces.finish(arguments);
   }
   while (made < limit) {
-    const size_t at = text.find(separator);
+    const size_t at = findFirst(text, separator);
     if (at == StringRef::npos)
       break;
     if (!pieces.add(text.take_front(at)))
@@ -196,7 +225,7 @@ Trap replaceInto(Arguments& arguments, uint64_t limit) {
     }
   } else {
     for (uint64_t made = 0; made < limit; ++made) {
-      const size_t at = rest.find(from.text());
+      const size_t at = findFirst(rest, from.text());
       if (at == StringRef::npos)
         break;
       out.append(rest.take_front(at));
@@ -256,12 +285,15 @@ Trap appendTo(Arguments& arguments, StringRef text) {
 
 Trap trimmed(Arguments& arguments, bool start, bool end) {
   const StringRef text = arguments.string(0);
-  const NeedleText set(arguments, 1);
+  const NeedleText wanted(arguments, 1);
+  if (Trap trap = chargeBulk(arguments.vm(), text.size() + wanted.text().size()))
+    return trap;
+  const ScalarSet set(wanted.text());
   StringRef rest = text;
   if (start)
-    rest = trimSetStart(rest, set.text());
+    rest = trimSetStart(rest, set);
   if (end)
-    rest = trimSetEnd(rest, set.text());
+    rest = trimSetEnd(rest, set);
   return arguments.returnString(rest);
 }
 
@@ -370,11 +402,14 @@ Trap StringContains(Arguments& arguments) {
   const StringRef text = arguments.string(0);
   if (Trap trap = chargeBulk(arguments.vm(), text.size()))
     return trap;
-  return arguments.returnBoolean(text.contains(NeedleText(arguments, 1).text()));
+  return arguments.returnBoolean(findFirst(text, NeedleText(arguments, 1).text()) != StringRef::npos);
 }
 
 Trap StringContainsAny(Arguments& arguments) {
-  return arguments.returnBoolean(findAny(arguments.string(0), NeedleText(arguments, 1).text()) != StringRef::npos);
+  const NeedleText set(arguments, 1);
+  if (Trap trap = chargeBulk(arguments.vm(), arguments.string(0).size() + set.text().size()))
+    return trap;
+  return arguments.returnBoolean(findAny(arguments.string(0), ScalarSet(set.text())) != StringRef::npos);
 }
 
 Trap StringStartsWith(Arguments& arguments) {
@@ -397,7 +432,7 @@ Trap StringFind(Arguments& arguments) {
   const StringRef text = arguments.string(0);
   if (Trap trap = chargeBulk(arguments.vm(), text.size()))
     return trap;
-  return returnScalarIndex(arguments, text, text.find(NeedleText(arguments, 1).text()));
+  return returnScalarIndex(arguments, text, findFirst(text, NeedleText(arguments, 1).text()));
 }
 Trap StringRfind(Arguments& arguments) {
   const StringRef text = arguments.string(0);
@@ -409,16 +444,24 @@ Trap StringByteFind(Arguments& arguments) {
   const StringRef text = arguments.string(0);
   if (Trap trap = chargeBulk(arguments.vm(), text.size()))
     return trap;
-  return returnIndex(arguments, text.find(NeedleText(arguments, 1).text()));
+  return returnIndex(arguments, findFirst(text, NeedleText(arguments, 1).text()));
 }
 Trap StringByteRfind(Arguments& arguments) {
+  if (Trap trap = chargeBulk(arguments.vm(), arguments.string(0).size()))
+    return trap;
   return returnIndex(arguments, findLast(arguments.string(0), NeedleText(arguments, 1).text()));
 }
 Trap StringFindAny(Arguments& arguments) {
-  return returnIndex(arguments, findAny(arguments.string(0), NeedleText(arguments, 1).text()));
+  const NeedleText set(arguments, 1);
+  if (Trap trap = chargeBulk(arguments.vm(), arguments.string(0).size() + set.text().size()))
+    return trap;
+  return returnIndex(arguments, findAny(arguments.string(0), ScalarSet(set.text())));
 }
 Trap StringRfindAny(Arguments& arguments) {
-  return returnIndex(arguments, findLastAny(arguments.string(0), NeedleText(arguments, 1).text()));
+  const NeedleText set(arguments, 1);
+  if (Trap trap = chargeBulk(arguments.vm(), arguments.string(0).size() + set.text().size()))
+    return trap;
+  return returnIndex(arguments, findLastAny(arguments.string(0), ScalarSet(set.text())));
 }
 
 Trap StringCount(Arguments& arguments) {
@@ -447,7 +490,7 @@ Trap StringSplitn(Arguments& arguments) {
 Trap StringSplitOnce(Arguments& arguments) {
   const StringRef text = arguments.string(0);
   const NeedleText separator(arguments, 1);
-  const size_t at = text.find(separator.text());
+  const size_t at = findFirst(text, separator.text());
   if (at == StringRef::npos)
     return arguments.returnNone();
   return returnPair(arguments, text.take_front(at), text.drop_front(at + separator.text().size()));

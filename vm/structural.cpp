@@ -12,6 +12,8 @@ namespace gos::vm {
 
 namespace {
 
+constexpr uint64_t kPaidAtOnce = 4096; // values looked at
+
 enum class Step : uint8_t { Equal, Less, Greater, Pushed, Trapped };
 
 Trap borrowedElsewhere() { return Trap::incompatible("value is used while it is borrowed elsewhere"); }
@@ -73,6 +75,15 @@ private:
     return {};
   }
 
+  /// Shared parts are walked as often as they occur, so the work may be without measure: it is paid on the way.
+  bool pay() {
+    if (work_ < kPaidAtOnce)
+      return true;
+    Trap trap = vm_.charge(work_);
+    work_ = 0;
+    return !trap || (trap_ = std::move(trap), false);
+  }
+
   Step ordered(int order) { return order == 0 ? Step::Equal : order < 0 ? Step::Less : Step::Greater; }
 
   Step fail(Trap trap) {
@@ -104,6 +115,8 @@ private:
   /// Decides a pair, or pushes it when it has children.
   Step visit(Value left, Value right, LayoutId id) {
     ++work_;
+    if (!pay())
+      return Step::Trapped;
     const Layout& layout = vm_.layout(id);
     if (goal_ == Goal::Equality && layout.equals != FunctionId::None)
       return callHook(layout.equals, left, right, id);
@@ -122,6 +135,7 @@ private:
     case LayoutKind::String: {
       const llvm::StringRef a = asString(left)->text();
       const llvm::StringRef b = asString(right)->text();
+      work_ += std::min(a.size(), b.size()) / 32;
       if (goal_ == Goal::Equality)
         return a == b ? Step::Equal : Step::Less;
       return ordered(a.compare(b)); // of UTF-8, by bytes is by code point
@@ -340,6 +354,11 @@ Trap hashValue(Vm& vm, Value value, LayoutId root, uint32_t& result) {
     // One value: mixed in, or pushed when it has children.
     const Layout& layout = vm.layout(id);
     ++work;
+    if (work >= kPaidAtOnce) {
+      if (Trap trap = vm.charge(work))
+        return trap;
+      work = 0;
+    }
     if (layout.equals != FunctionId::None) {
       hash = mix(hash, 1); // what its own `eq` holds to be equal must hash alike
     } else if (!layout.isReference()) {
