@@ -10,7 +10,8 @@
 namespace gos {
 
 namespace {
-constexpr uint64_t kMaxSource = uint64_t(1) << 30;
+/// A larger source is a mistake or an attack: the tree of one takes some twenty times its size.
+constexpr uint64_t kMaxSource = uint64_t(64) << 20;
 
 bool hasManifest(const std::string& directory) {
   struct stat status{};

@@ -67,9 +67,10 @@ struct PlaceStep {
   enum class Kind : uint8_t { Field, Element, Window, MapEntry };
   Kind kind = Kind::Field;
   uint32_t field = 0;
-  Operand index;     // Element; low bound of a Window; key of a MapEntry
-  Operand high;      // Window; default of a MapEntry
-  LayoutId layout{}; // of what the step leads to
+  bool mustExist = false; // MapEntry: `m[k]`, without a default
+  Operand index;          // Element; low bound of a Window; key of a MapEntry
+  Operand high;           // Window; default of a MapEntry
+  LayoutId layout{};      // of what the step leads to
   Type* type = nullptr;
   Span span;
 };

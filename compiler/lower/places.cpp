@@ -85,11 +85,22 @@ Place FunctionLowering::place(const Expr* written) {
   }
   case ExprKind::Index: {
     auto* index = cast<IndexExpr>(expr);
-    if (index->method.kind != TargetKind::None)
+    if (index->method.kind != TargetKind::None) {
+      module_.notYet(expr->span, "changing what `Index` answers");
       break;
+    }
     Type* object = valueType(index->object);
-    if (object->is(Kind::String) || object->is(Kind::Map) || object->is(Kind::BTreeMap))
+    if (object->is(Kind::String))
       break;
+    if (object->is(Kind::Map) || object->is(Kind::BTreeMap)) {
+      // The value of a key that must be there.
+      Place map = place(index->object);
+      PlaceStep entry;
+      entry.kind = PlaceStep::Kind::MapEntry;
+      entry.mustExist = true;
+      entry.index = operandAs(index->index, layoutOf(object->args[0]));
+      return step(std::move(map), entry);
+    }
     Place base = place(index->object);
     for (PlaceStep& before : base.steps) {
       protect(before.index, {index->index});
@@ -233,13 +244,28 @@ void FunctionLowering::loadStep(Register container, PlaceStep& step, Register de
     code_.op(Opcode::Release, found);
     code_.jump(end);
     code_.bind(missing);
-    Operand fallback = step.high;
-    if (fallback.isTemporary()) {
-      fallback.kind = Operand::Kind::Local; // stays the step's
-      fallback.variable = nullptr;
-      fallback.lastUse = false;
+    if (step.mustExist) { // panics as reading it does
+      Operand map;
+      map.kind = Operand::Kind::Local;
+      map.reg = container;
+      map.layout = registers_.layout(container);
+      Operand wanted = step.index;
+      wanted.lastUse = false;
+      if (wanted.isTemporary()) {
+        wanted.kind = Operand::Kind::Local;
+        wanted.variable = nullptr;
+      }
+      Operand args[] = {map, wanted};
+      nativeCall("intrinsics::map_index", args, step.layout, dest, {});
+    } else {
+      Operand fallback = step.high;
+      if (fallback.isTemporary()) {
+        fallback.kind = Operand::Kind::Local; // stays the step's
+        fallback.variable = nullptr;
+        fallback.lastUse = false;
+      }
+      moveInto(dest, fallback);
     }
-    moveInto(dest, fallback);
     code_.bind(end);
     if (step.high.isTemporary() && isReference(step.high.layout))
       code_.op(Opcode::Release, step.high.reg);

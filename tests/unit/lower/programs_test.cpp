@@ -351,3 +351,24 @@ TEST_CASE("the value of `or_insert` can be changed in place") {
 a=3 b=1 c=1 
 )");
 }
+
+TEST_CASE("a value of a map is changed in place through its key, which must be there") {
+  CHECK(output(R"(fn main() {
+    let mut m: Map<String, Vec<i64>> = {"k": #[1]}
+    m["k"].push(2)
+    println!("{:?}", m)
+    m["z"].push(3)
+}
+)").find("{\"k\": #[1, 2]}\npanic: ") == 0);
+}
+
+TEST_CASE("what is not built says so") {
+  CHECK(output(R"(struct G { v: Vec<i64> }
+impl Index<i64> for G { fn index(&self, i: i64) -> i64 { self.v[i] } }
+impl IndexMut<i64> for G { fn index_mut(&mut self, i: i64) -> i64 { self.v[i] } }
+fn main() {
+    let mut g = G { v: #[1, 2] }
+    g[0] = 5
+}
+)").find("GN0001 ") != std::string::npos);
+}
