@@ -71,6 +71,9 @@ std::string Tree::relativeCanary() const { return "../" + marker_ + "/canary.txt
 void Tree::write(llvm::StringRef name, llvm::StringRef text) const {
   const files::path path = absolute(name);
   files::create_directories(path.parent_path());
+  // What an act before left behind may be closed to an ordinary user.
+  std::error_code ignored;
+  files::permissions(path, files::perms::owner_read | files::perms::owner_write, files::perm_options::add, ignored);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(text.data(), std::streamsize(text.size()));
   REQUIRE_MESSAGE(file.good(), "cannot write " << path.string());
