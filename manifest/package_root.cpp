@@ -1,12 +1,13 @@
 #include "manifest/package_root.h"
 
-#include "manifest/host_paths.h"
+#include "sandbox/policy/host/host_paths.h"
 #include "manifest/source_file.h"
 #include "manifest/toml_reader.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <cerrno>
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +15,6 @@
 namespace gos {
 
 namespace {
-constexpr llvm::StringLiteral kManifestName = "project.toml";
 /// Nobody writes more, and a parser's tree is many times its text.
 constexpr uint64_t kMaxManifest = uint64_t(1) << 20;
 constexpr size_t kMaxMembers = 4096;
@@ -222,10 +222,17 @@ bool ManifestStore::workspace(const std::string& directory, std::optional<Manife
   return true;
 }
 
-std::string nearestManifestDirectory(const std::string& directory) {
-  for (std::string at = directory; !at.empty(); at = parentOf(at))
-    if (ManifestStore::exists(at) && !isSharedTemp(at))
-      return at;
+std::string nearestManifestDirectory(const std::string& directory, int& errorNumber) {
+  errorNumber = 0;
+  for (std::string at = directory; !at.empty(); at = parentOf(at)) {
+    if (ManifestStore::exists(at)) {
+      if (!isSharedTemp(at))
+        return at;
+    } else if (errno != ENOENT && errno != ENOTDIR) {
+      errorNumber = errno;
+      return {};
+    }
+  }
   return {};
 }
 

@@ -10,6 +10,8 @@
 
 namespace gos {
 
+inline constexpr llvm::StringLiteral kManifestName = "project.toml";
+
 /// How paths are shown: relative to the working directory if the user spoke so, else absolute.
 class Display {
 public:
@@ -27,7 +29,7 @@ public:
   ManifestStore(SourceMap& sources, Engine& engine, const Display& display)
       : sources_(sources), engine_(engine), display_(display) {}
 
-  /// Is there an entry of that name, whatever it is?
+  /// Is there an entry of that name, whatever it is? If not, errno says why.
   static bool exists(const std::string& directory);
   /// The text of `directory`/project.toml in the source map; reported if it can't be read.
   std::optional<FileId> text(const std::string& directory);
@@ -46,8 +48,9 @@ private:
 };
 
 /// The nearest directory at or above `directory` (canonical) with a `project.toml`; empty if there
-/// is none. What lies in a shared temporary directory is anybody's, and is passed over.
-std::string nearestManifestDirectory(const std::string& directory);
+/// is none. What lies in a shared temporary directory is anybody's, and is passed over. Where it
+/// cannot be seen whether there is one, nobody can tell whether it tightens: `errorNumber` says why.
+std::string nearestManifestDirectory(const std::string& directory, int& errorNumber);
 
 /// Does a member pattern (`crates/*`) match a path relative to the workspace?
 bool matchesMember(llvm::StringRef pattern, llvm::StringRef path);

@@ -1,6 +1,6 @@
 #include "manifest/project.h"
 
-#include "manifest/host_paths.h"
+#include "sandbox/policy/host/host_paths.h"
 #include "manifest/package_root.h"
 #include "manifest/source_file.h"
 
@@ -21,6 +21,8 @@ std::string parentPath(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+llvm::StringRef nameOfFile(llvm::StringRef path) { return path.substr(path.rfind('/') + 1); }
+
 std::string directoryOf(llvm::StringRef path) {
   return path.contains('/') ? path.rsplit('/').first.str() : std::string();
 }
@@ -37,22 +39,28 @@ std::string tidyRelative(llvm::StringRef path) {
 class Loader {
 public:
   Loader(SourceMap& sources, Engine& engine, bool relative)
-      : engine_(engine), display_(relative), store_(sources, engine, display_) {}
+      : engine_(engine), relative_(relative), display_(relative),
+        store_(sources, engine, display_) {}
 
   std::optional<Project> load(const std::string& path) {
-    struct stat status{};
-    errno = ENOENT;
-    if (llvm::StringRef(path).contains('\0') || ::stat(path.c_str(), &status) != 0) {
-      SourceText problem;
-      problem.problem = errno == EACCES                       ? SourceProblem::NotPermitted
-                        : errno == ENOENT || errno == ENOTDIR ? SourceProblem::Missing
-                                                              : SourceProblem::Other;
-      problem.words = errno == ELOOP ? "it goes through too many symbolic links"
-                                     : "the name cannot be looked up";
+    if (llvm::StringRef(path).contains('\0'))
+      return refuse(path, ENOENT);
+    // Everything about a relative path hangs on a directory that has a name.
+    if (relative_ && absoluteSpelling(".").empty()) {
+      const int number = errno;
+      SourceText problem = problemOf(number);
+      problem.problem = SourceProblem::Other;
+      problem.words = number == ENOENT ? "the working directory no longer exists"
+                                       : "the working directory cannot be looked up";
       reportProblem(problem, path, 0, engine_, {});
       return std::nullopt;
     }
-    const bool loaded = S_ISDIR(status.st_mode) ? loadDirectory(path) : loadFile(path);
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0)
+      return refuse(path, errno);
+    const bool loaded = S_ISDIR(status.st_mode)                     ? loadDirectory(path)
+                        : nameOfFile(path) == kManifestName ? loadManifest(path)
+                                                            : loadFile(path);
     if (!loaded || !loadDependencies() || !checkCycles())
       return std::nullopt;
     const std::vector<std::string> homes = ownHomes();
@@ -64,11 +72,47 @@ private:
   // ---- the package that was asked for
   // -------------------------------------------------------------
 
+  /// Reports why a path of the command line cannot be looked up.
+  std::nullopt_t refuse(const std::string& path, int errorNumber) {
+    reportProblem(problemOf(errorNumber), path, 0, engine_, {});
+    return std::nullopt;
+  }
+
+  /// The real path of a directory and the nearest one with a manifest, empty for none. False after
+  /// a report: what cannot be looked into may hold a manifest that tightens.
+  bool findRoot(const std::string& path, std::string& real, std::string& directory) {
+    errno = 0;
+    real = realPathOf(path);
+    int errorNumber = real.empty() ? errno : 0;
+    if (!real.empty())
+      directory = nearestManifestDirectory(real, errorNumber);
+    if (errorNumber == 0 && !real.empty())
+      return true;
+    refuse(path, errorNumber);
+    return false;
+  }
+
+  /// `DIR/project.toml` means the project of which it is the manifest.
+  bool loadManifest(const std::string& path) {
+    const std::string parent = parentPath(path);
+    std::string real, directory;
+    if (!findRoot(parent, real, directory))
+      return false;
+    if (real == directory)
+      return loadDirectory(parent);
+    SourceText problem;
+    problem.problem = SourceProblem::Other;
+    problem.words = "everybody may write into its directory, so it counts for nothing";
+    reportProblem(problem, path, 0, engine_, {});
+    return false;
+  }
+
   bool loadDirectory(const std::string& path) {
-    const std::string real = realPathOf(path);
-    const std::string directory = nearestManifestDirectory(real);
+    std::string real, directory;
+    if (!findRoot(path, real, directory))
+      return false;
     if (directory.empty()) {
-      engine_.report(diag::FileMissing, display_.prefixOf(real) + "project.toml")
+      engine_.report(diag::FileMissing, display_.prefixOf(real) + kManifestName.str())
           .help("name a file, or a directory that holds a `project.toml`");
       return false;
     }
@@ -87,9 +131,10 @@ private:
 
   bool loadFile(const std::string& path) {
     const std::string spelledParent = parentPath(path);
-    const std::string parent = realPathOf(spelledParent);
-    const std::string name = path.substr(path.find_last_of('/') + 1);
-    const std::string directory = nearestManifestDirectory(parent);
+    const std::string name = nameOfFile(path).str();
+    std::string parent, directory;
+    if (!findRoot(spelledParent, parent, directory))
+      return false;
     Package package;
     if (directory.empty()) {
       fillLoneFile(package, parent, absoluteSpelling(spelledParent));
@@ -246,7 +291,7 @@ private:
         llvm::any_of(project_.root().manifest->replacements,
                      [&](const Dependency& row) { return row.key == dependency.key; });
     if (replaced) {
-      engine_.report(dependency.keySpan, diag::NotYet, "[replace]");
+      engine_.report(dependency.keySpan, diag::NotYet, "`[replace]`");
       return false;
     }
     if (dependency.source != Dependency::Source::Path) {
@@ -365,6 +410,7 @@ private:
   }
 
   Engine& engine_;
+  const bool relative_;
   Display display_;
   ManifestStore store_;
   Project project_;

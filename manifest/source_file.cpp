@@ -74,21 +74,6 @@ SourceText problem(SourceProblem kind, std::string words = {}) {
   return text;
 }
 
-SourceText problemOf(int number) {
-  switch (number) {
-  case ENOENT:
-    return problem(SourceProblem::Missing);
-  case EACCES:
-  case EPERM:
-    return problem(SourceProblem::NotPermitted);
-  case ENXIO:
-  case ENODEV:
-    return problem(SourceProblem::NotRegular);
-  default:
-    return problem(SourceProblem::Other, errnoWords(number));
-  }
-}
-
 /// Reads a descriptor to its end. Never mapped: a file that is cut short would be a signal.
 SourceText readDescriptor(int fd, uint64_t size, uint64_t cap, llvm::StringRef name) {
   auto fill = [&](char* into, size_t room, size_t& got) {
@@ -140,6 +125,24 @@ SourceText readDescriptor(int fd, uint64_t size, uint64_t cap, llvm::StringRef n
   return text;
 }
 } // namespace
+
+SourceText problemOf(int number) {
+  switch (number) {
+  case ENOENT:
+  case ENOTDIR:
+    return problem(SourceProblem::Missing);
+  case EACCES:
+  case EPERM:
+    return problem(SourceProblem::NotPermitted);
+  case ENXIO:
+  case ENODEV:
+    return problem(SourceProblem::NotRegular);
+  case ELOOP:
+    return problem(SourceProblem::Other, "it goes through too many symbolic links");
+  default:
+    return problem(SourceProblem::Other, errnoWords(number));
+  }
+}
 
 InsidePath resolveInside(const std::string& directory, llvm::StringRef path) {
   InsidePath result;

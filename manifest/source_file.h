@@ -34,6 +34,8 @@ struct SourceText {
 /// Reads `path`, relative to the canonical `directory`, at most `cap` bytes.
 SourceText readBeneath(const std::string& directory, llvm::StringRef path, uint64_t cap);
 
+/// What an errno of looking a file up or reading it means.
+SourceText problemOf(int number);
 /// Reports what is wrong, with `shown` as the name of the file.
 void reportProblem(const SourceText& text, llvm::StringRef shown, uint64_t cap, Engine& engine,
                    Span usedAt);

@@ -24,8 +24,13 @@ const std::vector<Layer>& layers() {
   static const std::vector<Layer> all = {
       {"diagnostics", {}},
       {"sandbox/policy", {}},
-      {"sandbox", {"sandbox/policy"}},
-      {"manifest", {"diagnostics", "sandbox/policy"}},
+      {"sandbox/policy/host", {"sandbox/policy"}},
+      {"sandbox", {"sandbox/policy", "sandbox/policy/host", "diagnostics"}},
+      {"sandbox/linux", {"sandbox/policy", "sandbox", "diagnostics"}},
+      {"sandbox/linux/first_process", {"sandbox/linux"}},
+      {"sandbox/command", {"sandbox/policy", "sandbox/policy/host", "sandbox", "sandbox/linux", "diagnostics"}},
+      {"sandbox/bwr", {"sandbox/policy", "sandbox/policy/host", "sandbox", "sandbox/linux", "sandbox/command", "manifest", "diagnostics"}},
+      {"manifest", {"diagnostics", "sandbox/policy", "sandbox/policy/host"}},
       {"vm", {"diagnostics", "sandbox/policy"}},
       {"stdlib", {"diagnostics", "sandbox/policy", "sandbox", "vm"}},
       {"compiler/lex", {"diagnostics"}},
@@ -45,7 +50,7 @@ const std::vector<Layer>& layers() {
         "compiler/lower", "stdlib", "vm", "sandbox/policy"}},
       {"compiler/driver",
        {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/expand", "compiler/resolve", "compiler/types",
-        "compiler/check", "compiler/lower", "compiler/fold", "stdlib", "vm", "sandbox/policy", "manifest"}},
+        "compiler/check", "compiler/lower", "compiler/fold", "stdlib", "vm", "sandbox/policy", "sandbox/policy/host", "manifest"}},
   };
   return all;
 }

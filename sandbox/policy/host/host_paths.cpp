@@ -1,4 +1,4 @@
-#include "manifest/host_paths.h"
+#include "sandbox/policy/host/host_paths.h"
 
 #include "sandbox/policy/presets.h"
 
