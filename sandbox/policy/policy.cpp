@@ -106,6 +106,9 @@ llvm::StringRef environmentNameProblem(llvm::StringRef name) {
 #define GOS_ENV_NEVER(row, why)                                                                    \
   if (name == row)                                                                                 \
     return "the variable never passes, because " why;
+#define GOS_ENV_NEVER_PREFIX(row, why)                                                             \
+  if (name.starts_with(row))                                                                       \
+    return "the variable never passes, because " why;
 #include "sandbox/policy/environment.def"
   return {};
 }
