@@ -30,7 +30,8 @@ enum Namespace : uint32_t {
   kCgroupNamespace = 1u << 6,
 };
 
-/// Which object a path named when the policy was compiled. What is mounted must be this object.
+/// Which object a path named when the policy was compiled. What is mounted must be this object. Zero
+/// for what the run itself makes: the private temp, and what stands in for a missing name.
 struct ObjectId {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -146,6 +147,10 @@ public:
   virtual Entry look(llvm::StringRef path) const = 0;
   /// The canonical path of an existing object, links followed; empty if there is none.
   virtual std::string real(llvm::StringRef path) const = 0;
+  /// The names in a directory, sorted; none if it cannot be read.
+  virtual std::vector<std::string> list(llvm::StringRef path) const = 0;
+  /// The first bytes of a regular file; none if it cannot be read.
+  virtual std::string text(llvm::StringRef path, size_t limit) const = 0;
 };
 /// The tree of this host.
 const HostTree& hostTree();
