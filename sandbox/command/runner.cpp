@@ -1,0 +1,425 @@
+#include "sandbox/command/runner.h"
+
+#include "sandbox/command/command_lookup.h"
+#include "sandbox/command/placeholders.h"
+#include "sandbox/linux/features.h"
+#include "sandbox/linux/spawn.h"
+#include "sandbox/linux/temporary.h"
+#include "sandbox/linux/unavailable.h"
+#include "sandbox/sys_error.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gos::sandbox {
+
+char RunError::ID = 0;
+
+int RunError::exitCode() const {
+  switch (problem_) {
+  case RunProblem::Policy:
+  case RunProblem::NotExecutable:
+    return 126;
+  case RunProblem::NotFound:
+    return 127;
+  case RunProblem::Unavailable:
+    return 64;
+  }
+  return 126;
+}
+void RunError::log(llvm::raw_ostream& out) const {
+  out << text_;
+}
+std::error_code RunError::convertToErrorCode() const {
+  return std::make_error_code(std::errc::operation_not_permitted);
+}
+
+Run::~Run() = default;
+
+namespace {
+
+llvm::Error problem(RunProblem kind, std::string text, std::string remedy = {}, std::string primitive = {}) {
+  return llvm::make_error<RunError>(kind, std::move(text), std::move(remedy), std::move(primitive));
+}
+
+/// Any error of ours as a RunError: what cannot be said better is a policy that cannot be kept here.
+llvm::Error asRunError(llvm::Error error) {
+  return llvm::handleErrors(
+      std::move(error),
+      [](std::unique_ptr<RunError> run) { return llvm::Error(std::move(run)); },
+      [](const Unavailable& missing) {
+        return problem(RunProblem::Unavailable, missing.text().str(), missing.fix().str(), missing.primitive().str());
+      },
+      [](const llvm::ErrorInfoBase& other) { return problem(RunProblem::Policy, other.message()); });
+}
+
+/// What a failed step of the start means to the user.
+llvm::Error asRunError(const Policy& policy, const ChildPlan& plan, const FoundCommand& command, Stage stage, int error, uint32_t index) {
+  const std::string words = stageWords(stage).str();
+  const llvm::StringRef primitive = stagePrimitive(stage);
+  if (stage == Stage::Execute)
+    return executeFailure(policy, plan, command, error);
+  if (stage == Stage::WorkingDirectory)
+    return problem(RunProblem::Policy,
+                   llvm::formatv("cannot enter the working directory `{0}`: {1}", plan.command.workingDirectory, errnoText(error)),
+                   llvm::formatv("--workdir DIR, or grant it: --rw {0}", plan.command.workingDirectory));
+  const std::string path = index < plan.view.size() && stage >= Stage::ViewDirectory && stage <= Stage::SharedMemory
+                               ? plan.view[index].path
+                           : stage == Stage::LandlockRule && index < plan.landlock.rules.size() ? plan.landlock.rules[index].path
+                                                                                                  : std::string();
+  const std::string at = path.empty() ? "" : llvm::formatv(" (`{0}`)", path).str();
+  std::string text = llvm::formatv("cannot {0}{1}: {2}", words, at, errnoText(error));
+  if (primitive.empty())
+    return problem(RunProblem::Policy, std::move(text));
+  return problem(RunProblem::Unavailable,
+                 llvm::formatv("level `{0}` is not available here: {1}: {2}", spelling(plan.level), primitive, text),
+                 primitiveFix(primitive, error), primitive.str());
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// A directory as a stream would be a way around the view: `openat(0, "..")` (T136).
+llvm::Error checkStreams(const int (&streams)[3]) {
+  for (int stream = 0; stream != 3; ++stream) {
+    struct stat status{};
+    if (::fstat(streams[stream], &status) != 0)
+      continue; // closed: it becomes /dev/null
+    const int flags = ::fcntl(streams[stream], F_GETFL);
+    if (S_ISDIR(status.st_mode) || (flags >= 0 && (flags & O_PATH) != 0))
+      return problem(RunProblem::Policy, llvm::formatv("standard {0} is a directory, which would open what the policy closes",
+                                                       stream == 0   ? "input"
+                                                       : stream == 1 ? "output"
+                                                                     : "error"),
+                     "redirect it from or to a file, a pipe or /dev/null");
+  }
+  return llvm::Error::success();
+}
+
+HostLimits hostLimits() {
+  HostLimits limits;
+  limits.landlockAbi = landlockAbi();
+  limits.userId = ::geteuid();
+  limits.groupId = ::getegid();
+  return limits;
+}
+
+/// Shipped guards beneath a read-write grant whose names are missing: if the run makes one, it says so.
+std::vector<std::string> missingGuards(const Policy& policy) {
+  std::vector<std::string> missing;
+  if (!hasFileSystemPolicy(policy.level()))
+    return missing;
+  for (const PathRule& rule : policy.rules()) {
+    if (rule.origin != Origin::Shipped || rule.access == Access::ReadWrite)
+      continue;
+    bool inside = false;
+    for (const PathRule& grant : policy.rules())
+      inside |= grant.access == Access::ReadWrite && isAtOrBeneath(rule.path, grant.path) && rule.path != grant.path;
+    struct stat status{};
+    if (inside && ::lstat(rule.path.c_str(), &status) != 0)
+      missing.push_back(rule.path);
+  }
+  return missing;
+}
+
+class RunOfChild final : public Run {
+public:
+  RunOfChild(Policy policy, ChildPlan plan, FoundCommand command, TemporaryDirectory temporary, Placeholders placeholders)
+      : policy_(std::move(policy)), plan_(std::move(plan)), command_(std::move(command)), temporary_(std::move(temporary)),
+        placeholders_(std::move(placeholders)), guards_(missingGuards(policy_)) {}
+
+  llvm::Error launch(const RunOptions& options) {
+    LaunchInput input;
+    input.streams[0] = options.standardInput;
+    input.streams[1] = options.standardOutput;
+    input.streams[2] = options.standardError;
+    if (temporary_) {
+      input.temporaryParent = temporary_.parent();
+      input.temporary = temporary_.directory();
+      input.temporaryName = temporary_.name();
+    }
+    begin_ = now();
+    llvm::Expected<Child> child = Child::launch(plan_, input);
+    if (!child)
+      return llvm::handleErrors(child.takeError(), [&](const LaunchFailure& failure) {
+        return asRunError(policy_, plan_, command_, failure.stage(), failure.number(), failure.index());
+      });
+    child_ = std::move(*child);
+    // Wait for `Started`, or for the listener: from then on the command waits for us.
+    while (true) {
+      llvm::Expected<Event> event = step(/*wait=*/true);
+      if (!event)
+        return event.takeError();
+      if (started_ || listener_ || ended_)
+        break;
+    }
+    epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+    if (!epoll_)
+      return problem(RunProblem::Policy, llvm::formatv("cannot watch the run: {0}", errnoText(errno)));
+    for (int fd : {child_.control(), child_.pidFd()}) {
+      epoll_event entry{};
+      entry.events = EPOLLIN;
+      ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &entry);
+    }
+    return llvm::Error::success();
+  }
+
+  int descriptor() const override { return epoll_.get(); }
+  llvm::Expected<Event> take() override {
+    if (!pending_.empty()) {
+      const Event event = pending_.front();
+      pending_.erase(pending_.begin());
+      return event;
+    }
+    return ended_ ? llvm::Expected<Event>(Event::Nothing) : step(/*wait=*/false);
+  }
+  void signal(int number) override {
+    if (!ended_)
+      child_.send(ControlKind::Signal, number);
+  }
+  void kill() override {
+    if (!ended_)
+      child_.send(ControlKind::Kill);
+  }
+  const RunResult& result() const override { return result_; }
+  int notifications() const override { return listener_.get(); }
+  const ChildPlan& plan() const override { return plan_; }
+  RunResult& mutableResult() { return result_; }
+
+private:
+  llvm::Expected<Event> step(bool wait) {
+    Child::Received received = child_.receive(wait);
+    if (received.gone) {
+      // Killed from outside, or a crash of ours: nothing of the run is left, the kernel saw to that.
+      finish(128 + SIGKILL, SIGKILL);
+      return Event::Ended;
+    }
+    if (!received.message)
+      return Event::Nothing;
+    const ControlMessage& message = *received.message;
+    switch (message.kind) {
+    case ControlKind::Failed:
+      child_.finish();
+      ended_ = true;
+      return asRunError(policy_, plan_, command_, message.stage, message.error, message.index);
+    case ControlKind::Started:
+      started_ = true;
+      return Event::Nothing;
+    case ControlKind::Listener:
+      listener_ = std::move(received.descriptor);
+      return Event::Nothing;
+    case ControlKind::Stopped:
+      result_.signal = message.status;
+      return remember(Event::Stopped, wait);
+    case ControlKind::Continued:
+      return remember(Event::Continued, wait);
+    case ControlKind::CoverLost:
+      result_.coverLost = true;
+      return Event::Nothing;
+    case ControlKind::Ended: {
+      result_.cpuSeconds = double(message.cpuMicroseconds) / 1e6;
+      result_.peakBytes = message.peakBytes;
+      result_.killed = message.killed;
+      const int status = message.status;
+      if (WIFSIGNALED(status))
+        finish(128 + WTERMSIG(status), WTERMSIG(status));
+      else
+        finish(WEXITSTATUS(status), 0);
+      return remember(Event::Ended, wait);
+    }
+    case ControlKind::ProbeResult:
+    case ControlKind::MapsWritten:
+    case ControlKind::Signal:
+    case ControlKind::Kill:
+      break;
+    }
+    return Event::Nothing;
+  }
+
+  /// What happens while `start` still waits is given to the first `take`.
+  Event remember(Event event, bool wait) {
+    if (wait)
+      pending_.push_back(event);
+    return event;
+  }
+
+  void finish(int code, int signal) {
+    result_.wallSeconds = now() - begin_;
+    child_.finish();
+    result_.code = code;
+    result_.signal = signal;
+    result_.temporaryRemoved = temporary_.remove();
+    placeholders_.remove();
+    struct stat status{};
+    for (const std::string& path : guards_)
+      if (::lstat(path.c_str(), &status) == 0)
+        result_.createdGuards.push_back(path);
+    ended_ = true;
+  }
+
+  Policy policy_;
+  ChildPlan plan_;
+  FoundCommand command_;
+  // In this order: the child is destroyed first, and has let go of both when they are.
+  TemporaryDirectory temporary_;
+  Placeholders placeholders_;
+  std::vector<std::string> guards_;
+  Child child_;
+  UniqueFd epoll_, listener_;
+  std::vector<Event> pending_;
+  RunResult result_;
+  double begin_ = 0;
+  bool started_ = false, ended_ = false;
+};
+
+struct Prepared {
+  ChildPlan plan;
+  FoundCommand command;
+};
+
+/// Everything before something is made: checks, the command, the plan.
+llvm::Expected<Prepared> prepare(const Policy& policy, const RunOptions& options, llvm::StringRef temporaryDirectory) {
+  if (llvm::Error error = policy.check())
+    return problem(RunProblem::Policy, llvm::toString(std::move(error)));
+  std::string directory = policy.workingDirectory().str();
+  if (directory.empty()) {
+    char* current = ::getcwd(nullptr, 0);
+    if (current == nullptr)
+      return problem(RunProblem::Policy, llvm::formatv("the working directory cannot be used: {0}", errnoText(errno)), "--workdir DIR");
+    directory = current;
+    ::free(current);
+  }
+  llvm::Expected<FoundCommand> command = findCommand(options.program, options.environment, directory);
+  if (!command)
+    return command.takeError();
+  llvm::Expected<ChildPlan> plan = compilePlan(policy, hostTree(), hostLimits(), options.environment, temporaryDirectory);
+  if (!plan)
+    return asRunError(plan.takeError());
+  plan->command.program = command->path;
+  plan->command.arguments = options.arguments.empty() ? std::vector<std::string>{options.program} : options.arguments;
+  if (plan->command.workingDirectory.empty())
+    plan->command.workingDirectory = directory;
+  plan->command.newSession = options.newSession || options.streams == RunOptions::Streams::Capture;
+  return Prepared{std::move(*plan), std::move(*command)};
+}
+
+bool wantsTemporary(const Policy& policy) {
+  return policy.level() != SandboxLevel::None && policy.temp() == TempMode::Private;
+}
+
+} // namespace
+
+llvm::Expected<ChildPlan> compileForHost(const Policy& policy, const RunOptions& options) {
+  llvm::Expected<Prepared> prepared = prepare(policy, options, wantsTemporary(policy) ? "/var/tmp/bwr-run-NAME" : "");
+  if (!prepared)
+    return prepared.takeError();
+  return std::move(prepared->plan);
+}
+
+llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOptions& options) {
+  const int streams[3] = {options.standardInput, options.standardOutput, options.standardError};
+  if (llvm::Error error = checkStreams(streams))
+    return error;
+  TemporaryDirectory temporary;
+  if (wantsTemporary(policy)) {
+    llvm::Expected<TemporaryDirectory> made = TemporaryDirectory::create();
+    if (!made)
+      return asRunError(made.takeError());
+    temporary = std::move(*made);
+  }
+  llvm::Expected<Prepared> prepared = prepare(policy, options, temporary.path());
+  if (!prepared)
+    return prepared.takeError();
+  prepared->plan.filterNotifies = options.notify;
+  llvm::Expected<Placeholders> placeholders = Placeholders::create(prepared->plan.placeholders);
+  if (!placeholders)
+    return asRunError(placeholders.takeError());
+  auto run = std::make_unique<RunOfChild>(policy, std::move(prepared->plan), std::move(prepared->command), std::move(temporary),
+                                          std::move(*placeholders));
+  if (llvm::Error error = run->launch(options))
+    return error;
+  return std::unique_ptr<Run>(std::move(run));
+}
+
+llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
+  RunOptions options = asked;
+  const bool captures = asked.streams == RunOptions::Streams::Capture;
+  UniqueFd reading[2], null;
+  UniqueFd writing[2];
+  if (captures) {
+    null = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    options.standardInput = null.get();
+    for (int stream = 0; stream != 2; ++stream) {
+      int ends[2];
+      if (::pipe2(ends, O_CLOEXEC) != 0)
+        return problem(RunProblem::Policy, llvm::formatv("cannot make a pipe: {0}", errnoText(errno)));
+      reading[stream] = UniqueFd(ends[0]);
+      writing[stream] = UniqueFd(ends[1]);
+      ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    }
+    options.standardOutput = writing[0].get();
+    options.standardError = writing[1].get();
+  }
+  llvm::Expected<std::unique_ptr<Run>> run = start(policy, options);
+  if (!run)
+    return run.takeError();
+  writing[0].reset();
+  writing[1].reset();
+
+  std::string texts[2];
+  bool overflow = false;
+  const auto drain = [&](int stream) {
+    char buffer[65536];
+    while (reading[stream]) {
+      const ssize_t got = retryInterrupted([&] { return ::read(reading[stream].get(), buffer, sizeof buffer); });
+      if (got < 0)
+        return; // nothing now
+      if (got == 0) {
+        reading[stream].reset();
+        return;
+      }
+      if (texts[stream].size() + size_t(got) > options.captureLimit) {
+        overflow = true;
+        (*run)->kill();
+        reading[stream].reset();
+        return;
+      }
+      texts[stream].append(buffer, size_t(got));
+    }
+  };
+  bool ended = false;
+  while (!ended) {
+    pollfd entries[3] = {{(*run)->descriptor(), POLLIN, 0}, {reading[0].get(), POLLIN, 0}, {reading[1].get(), POLLIN, 0}};
+    if (retryInterrupted([&] { return ::poll(entries, 3, -1); }) < 0)
+      return problem(RunProblem::Policy, llvm::formatv("cannot wait for the run: {0}", errnoText(errno)));
+    drain(0);
+    drain(1);
+    if (entries[0].revents == 0)
+      continue;
+    llvm::Expected<Run::Event> event = (*run)->take();
+    if (!event)
+      return event.takeError();
+    ended = *event == Run::Event::Ended;
+  }
+  // Everything that could write is dead: what is in the pipes is all there will be.
+  drain(0);
+  drain(1);
+  if (overflow)
+    return problem(RunProblem::Policy, llvm::formatv("the output is larger than the limit of {0} bytes", options.captureLimit));
+  RunResult result = (*run)->result();
+  result.output = std::move(texts[0]);
+  result.errorOutput = std::move(texts[1]);
+  return result;
+}
+
+} // namespace gos::sandbox

@@ -1,0 +1,69 @@
+#pragma once
+// The first process of a run: executed from memory with a plan, it builds the view, starts the
+// command behind its locks, stays as the reaper of everything the command starts, and cleans up.
+// No C library, no allocation, no state but this; it is small so that starting it costs little.
+//
+// Threats: the command may kill, trace or feed its first process. It is undumpable, has no
+// capability once the command runs, reads nothing that the command can write, and blocks every
+// signal that can be blocked.
+
+#include "sandbox/linux/first_process/raw.h"
+#include "sandbox/linux/launch_plan.h"
+
+namespace gos::sandbox {
+
+/// What a step that failed has to say.
+struct Failure {
+  Stage stage = Stage::None;
+  int error = 0;
+  uint32_t index = 0;
+  explicit operator bool() const { return stage != Stage::None; }
+};
+inline Failure failed(Stage stage, long result, uint32_t index = 0) {
+  return {stage, (int)-result, index};
+}
+
+/// The plan in memory.
+struct Plan {
+  char* base = nullptr;
+  const LaunchHeader& header() const { return *(const LaunchHeader*)base; }
+  const char* text(uint32_t offset) const { return base + offset; }
+  const LaunchStep* steps() const { return (const LaunchStep*)(base + header().steps); }
+  const LaunchRule* rules() const { return (const LaunchRule*)(base + header().rules); }
+  bool has(LaunchFlag flag) const { return (header().flags & flag) != 0; }
+};
+
+/// A view step that has to stay what it is while the run lives.
+struct Watched {
+  uint32_t step;
+  uint64_t device, inode;
+};
+constexpr uint32_t kMostWatched = 4096;
+
+struct View {
+  int mounts = -1; // /proc/self/mountinfo, readable when a mount changes; -1: nothing to watch
+  Watched* watched = nullptr;
+  uint32_t watchedCount = 0;
+};
+
+Failure buildView(const Plan& plan, View& view);
+/// The step that is no longer what it was, or -1.
+long lostCover(const Plan& plan, const View& view);
+
+/// Makes the ruleset; `ruleset` stays -1 without Landlock.
+Failure makeRuleset(const Plan& plan, int& ruleset);
+/// Gives up capabilities and what would bring them back, for this process and all it starts.
+Failure dropCapabilities();
+/// Starts the command (or the probe). On success `process` is its id.
+Failure startCommand(const Plan& plan, int ruleset, long& process);
+/// The self-proof, in the place of the command, behind the same locks.
+[[noreturn]] void runProbe(const Plan& plan);
+
+/// Reaps, forwards, watches, until the command has ended and all of the run is gone; then cleans
+/// up, says how it ended, and exits.
+[[noreturn]] void supervise(const Plan& plan, const View& view, long command);
+
+/// Sends one message; a supervisor that is gone is no error here.
+void tell(const ControlMessage& message);
+
+} // namespace gos::sandbox

@@ -1,0 +1,141 @@
+// The order of a start, written once: plan, maps, view, loopback, ruleset, capabilities, command.
+// The command's own part (session, directory, limits, no-new-privileges, Landlock, filter, execve)
+// is in command.cpp.
+
+#include "sandbox/linux/first_process/first_process.h"
+
+#include <fcntl.h>
+#include <linux/if.h>
+#include <linux/prctl.h>
+#include <linux/sockios.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+// What a compiler may call without being asked.
+extern "C" {
+void* memcpy(void* to, const void* from, size_t size) {
+  for (size_t at = 0; at != size; ++at)
+    ((char*)to)[at] = ((const char*)from)[at];
+  return to;
+}
+void* memset(void* to, int value, size_t size) {
+  for (size_t at = 0; at != size; ++at)
+    ((char*)to)[at] = (char)value;
+  return to;
+}
+}
+
+namespace gos::sandbox {
+
+void tell(const ControlMessage& message) {
+  raw::retry(__NR_sendto, kControlFd, &message, sizeof message, MSG_NOSIGNAL, 0, 0);
+}
+
+namespace {
+
+[[noreturn]] void fail(const Failure& failure) {
+  ControlMessage message{};
+  message.kind = ControlKind::Failed;
+  message.stage = failure.stage;
+  message.error = failure.error;
+  message.index = failure.index;
+  tell(message);
+  raw::exit(1);
+}
+
+Failure readPlan(Plan& plan) {
+  // The size is the header's first page; the whole is mapped private, so that offsets can be made
+  // pointers in place without changing the sealed memory.
+  const long size = raw::sys(__NR_lseek, kPlanFd, 0, 2 /* SEEK_END */);
+  if (size < (long)sizeof(LaunchHeader))
+    return failed(Stage::ReadPlan, size < 0 ? size : -22);
+  const long base = raw::sys(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, kPlanFd, 0);
+  if (base < 0 && base > -4096)
+    return failed(Stage::ReadPlan, base);
+  plan.base = (char*)base;
+  if (plan.header().magic != kLaunchMagic || plan.header().size != (uint64_t)size)
+    return failed(Stage::ReadPlan, -22);
+  return {};
+}
+
+/// Waits for the supervisor's word that the user and group maps are written.
+Failure waitForMaps() {
+  ControlMessage message{};
+  const long got = raw::retry(__NR_recvfrom, kControlFd, &message, sizeof message, 0, 0, 0);
+  if (got != (long)sizeof message || message.kind != ControlKind::MapsWritten)
+    raw::exit(1); // the supervisor gave up, and knows why
+  return {};
+}
+
+Failure raiseLoopback() {
+  const long socket = raw::sys(__NR_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0)
+    return failed(Stage::Loopback, socket);
+  struct ifreq request = {};
+  request.ifr_name[0] = 'l';
+  request.ifr_name[1] = 'o';
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  const long result = raw::sys(__NR_ioctl, socket, SIOCSIFFLAGS, &request);
+  raw::sys(__NR_close, socket);
+  return result < 0 ? failed(Stage::Loopback, result) : Failure{};
+}
+
+} // namespace
+
+[[noreturn]] void firstProcess() {
+  Plan plan;
+  if (Failure failure = readPlan(plan))
+    fail(failure);
+  raw::sys(__NR_prctl, PR_SET_NAME, "bwr-first");
+  if (plan.has(kWaitForMaps))
+    if (Failure failure = waitForMaps())
+      fail(failure);
+  raw::sys(__NR_umask, 0);
+  for (int fd = kPlanFd; fd != kFirstFreeFd; ++fd)
+    raw::sys(__NR_fcntl, fd, F_SETFD, FD_CLOEXEC);
+
+  View view;
+  if (plan.has(kBuildView))
+    if (Failure failure = buildView(plan, view))
+      fail(failure);
+  if (plan.has(kRaiseLoopback))
+    if (Failure failure = raiseLoopback())
+      fail(failure);
+  int ruleset = -1;
+  if (plan.has(kUseLandlock))
+    if (Failure failure = makeRuleset(plan, ruleset))
+      fail(failure);
+  if (!plan.has(kOwnPidNamespace)) {
+    const long result = raw::sys(__NR_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (result < 0)
+      fail(failed(Stage::Subreaper, result));
+  }
+  if (plan.has(kDropCapabilities))
+    if (Failure failure = dropCapabilities())
+      fail(failure);
+  raw::sys(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+
+  long command = 0;
+  if (Failure failure = startCommand(plan, ruleset, command))
+    fail(failure);
+  if (ruleset >= 0)
+    raw::sys(__NR_close, ruleset);
+  // The streams are the command's alone: a pipe ends when the command's side is closed.
+  for (int stream = 0; stream != 3; ++stream)
+    raw::sys(__NR_close, stream);
+  ControlMessage started{};
+  started.kind = ControlKind::Started;
+  tell(started);
+  supervise(plan, view, command);
+}
+
+} // namespace gos::sandbox
+
+#if defined(__x86_64__)
+__asm__(".globl _start\n_start:\n  xor %ebp, %ebp\n  and $-16, %rsp\n  call firstProcessEntry\n  hlt\n");
+#elif defined(__aarch64__)
+__asm__(".globl _start\n_start:\n  mov x29, #0\n  mov x30, #0\n  bl firstProcessEntry\n");
+#endif
+extern "C" [[noreturn]] __attribute__((used)) void firstProcessEntry() {
+  gos::sandbox::firstProcess();
+}

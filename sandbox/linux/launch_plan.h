@@ -1,0 +1,118 @@
+#pragma once
+// A plan as bytes, and the messages between the supervisor and the first process. Freestanding: the
+// first process has no C library. The plan is one block with offsets from its start; both sides are
+// built together, so there is one version and no compatibility to keep.
+
+#include <stdint.h>
+
+namespace gos::sandbox {
+
+enum class Stage : int32_t {
+#define GOS_STAGE(name, primitive, words) name,
+#include "sandbox/linux/stages.def"
+};
+
+/// The descriptors that the first process is executed with, besides the command's 0, 1 and 2.
+enum LaunchDescriptor : int {
+  kPlanFd = 3,
+  kControlFd = 4,    // a seqpacket socket to the supervisor
+  kSupervisorFd = 5, // pidfd of the supervisor: readable when it is dead, however it died
+  kTempParentFd = 6, // the directory that holds the private temp; -1 is not used, see kHasTemp
+  kTempFd = 7,       // the private temp itself, locked with flock while the run lives
+  kFirstFreeFd = 8,
+};
+
+enum LaunchFlag : uint32_t {
+  kWaitForMaps = 1u << 0,   // a user namespace: wait until the supervisor has written the maps
+  kBuildView = 1u << 1,
+  kOwnPidNamespace = 1u << 2, // the first process is process 1: its end ends everything
+  kRaiseLoopback = 1u << 3,
+  kNewSession = 1u << 4,
+  kDropCapabilities = 1u << 5,
+  kNoNewPrivileges = 1u << 6,
+  kNoCoreDumps = 1u << 7,
+  kUseLandlock = 1u << 8,
+  kUseFilter = 1u << 9,
+  kFilterNotifies = 1u << 10,
+  kHasTemp = 1u << 11,
+  kProbe = 1u << 12, // run the self-proof instead of a command
+};
+
+enum LaunchStepFlag : uint16_t {
+  kStepReadOnly = 1u << 0,
+  kStepDevices = 1u << 1,
+  kStepFile = 1u << 2,  // what stands there is not a directory
+  kStepWatch = 1u << 3, // it stands inside a read-write grant: an outsider could take it away
+  kStepOptional = 1u << 4,
+  kStepExact = 1u << 5, // device and inode are checked
+};
+
+struct LaunchStep {
+  uint16_t kind; // ViewStep::Kind
+  uint16_t flags;
+  uint32_t mode;
+  uint32_t path;   // offset of a NUL-terminated text
+  uint32_t source; // of Bind
+  uint32_t text;   // of MakeFile, MakeLink
+  uint32_t textSize;
+  uint64_t device;
+  uint64_t inode;
+};
+
+struct LaunchRule {
+  uint64_t rights;
+  uint32_t path;
+  uint32_t optional;
+};
+
+struct LaunchHeader {
+  uint32_t magic;
+  uint32_t size; // of the whole block
+  uint32_t flags;
+  uint32_t stepCount, steps; // offset of LaunchStep[]
+  uint32_t ruleCount, rules; // offset of LaunchRule[]
+  uint32_t filterCount, filter; // offset of sock_filter[]
+  uint32_t argumentCount, arguments; // offset of uint64_t[count + 1]: offsets, made pointers in place
+  uint32_t environmentCount, environment;
+  uint32_t program, shellArguments; // text; uint64_t[]: {"/bin/sh", program, arguments...} for a script without #!
+  uint32_t shellArgumentCount;
+  uint32_t workingDirectory;
+  uint32_t temporaryName; // name beneath kTempParentFd
+  int32_t landlockAbi;
+  uint32_t fileMode; // the caller's umask, for the command
+  uint64_t landlockFileSystem, landlockNetwork, landlockScopes;
+  uint64_t signalMask; // of the caller, restored for the command
+  uint64_t probe;      // of kProbe: offset of a ProbePlan
+};
+constexpr uint32_t kLaunchMagic = 0x31534f47;
+
+enum class ControlKind : uint32_t {
+  // to the supervisor
+  Failed,    // stage, error, index (of a view step or rule)
+  Started,   // the command was executed
+  Stopped,   // status: the signal
+  Continued, //
+  Ended,     // status: as waitpid gives it; times, peak, killed
+  CoverLost, // index: of the view step whose object is gone; the run was ended
+  Listener,  // carries the filter's listener as SCM_RIGHTS
+  ProbeResult, // index: the act; status: 1 refused, 0 let through; error: errno seen
+  // to the first process
+  MapsWritten,
+  Signal, // status: the signal for the command
+  Kill,
+};
+
+struct ControlMessage {
+  ControlKind kind;
+  Stage stage;
+  int32_t error;
+  int32_t status;
+  uint32_t index;
+  uint32_t killed;
+  uint32_t flags; // of Ended: bit 0: the private temp is gone
+  uint32_t reserved;
+  uint64_t cpuMicroseconds;
+  uint64_t peakBytes;
+};
+
+} // namespace gos::sandbox

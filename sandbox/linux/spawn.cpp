@@ -1,0 +1,261 @@
+#include "sandbox/linux/spawn.h"
+
+#include "sandbox/linux/first_process_image.h"
+#include "sandbox/linux/post_fork.h"
+#include "sandbox/sys_error.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <climits>
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef CLONE_NEWCGROUP
+#define CLONE_NEWCGROUP 0x02000000
+#endif
+
+namespace gos::sandbox {
+
+char LaunchFailure::ID = 0;
+
+llvm::StringRef stageWords(Stage stage) {
+  static constexpr llvm::StringRef kWords[] = {
+#define GOS_STAGE(name, primitive, words) words,
+#include "sandbox/linux/stages.def"
+  };
+  return kWords[size_t(stage)];
+}
+
+llvm::StringRef stagePrimitive(Stage stage) {
+  static constexpr llvm::StringRef kPrimitives[] = {
+#define GOS_STAGE(name, primitive, words) primitive,
+#include "sandbox/linux/stages.def"
+  };
+  return kPrimitives[size_t(stage)];
+}
+
+void LaunchFailure::log(llvm::raw_ostream& out) const {
+  out << "cannot " << stageWords(stage_) << ": " << errnoText(number_);
+}
+std::error_code LaunchFailure::convertToErrorCode() const {
+  return std::error_code(number_, std::generic_category());
+}
+
+namespace {
+llvm::Error failure(Stage stage, int number, uint32_t index = 0) {
+  return llvm::make_error<LaunchFailure>(stage, number, index);
+}
+
+/// A descriptor clear of the numbers that a start assigns.
+UniqueFd raised(int fd) {
+  return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 64));
+}
+
+llvm::Expected<UniqueFd> planFile(llvm::StringRef bytes) {
+  UniqueFd made(::memfd_create("bwr-plan", MFD_CLOEXEC));
+  if (!made)
+    return failure(Stage::ReadPlan, errno);
+  UniqueFd file = raised(made.get());
+  while (!bytes.empty()) {
+    const ssize_t wrote = retryInterrupted([&] { return ::write(file.get(), bytes.data(), bytes.size()); });
+    if (wrote <= 0)
+      return failure(Stage::ReadPlan, errno);
+    bytes = bytes.drop_front(size_t(wrote));
+  }
+  return file;
+}
+
+int cloneFlags(uint32_t namespaces) {
+  int flags = 0;
+  flags |= (namespaces & kUserNamespace) ? CLONE_NEWUSER : 0;
+  flags |= (namespaces & kMountNamespace) ? CLONE_NEWNS : 0;
+  flags |= (namespaces & kNetworkNamespace) ? CLONE_NEWNET : 0;
+  flags |= (namespaces & kIpcNamespace) ? CLONE_NEWIPC : 0;
+  flags |= (namespaces & kPidNamespace) ? CLONE_NEWPID : 0;
+  flags |= (namespaces & kUtsNamespace) ? CLONE_NEWUTS : 0;
+  flags |= (namespaces & kCgroupNamespace) ? CLONE_NEWCGROUP : 0;
+  return flags;
+}
+
+bool writeFile(const std::string& path, llvm::StringRef text) {
+  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return file && retryInterrupted([&] { return ::write(file.get(), text.data(), text.size()); }) == ssize_t(text.size());
+}
+
+/// "first first count" for each range of ids that this process itself has: the identity.
+std::string identityMap(const char* path) {
+  std::string map;
+  UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
+  char buffer[4096];
+  const ssize_t got = file ? retryInterrupted([&] { return ::read(file.get(), buffer, sizeof buffer); }) : -1;
+  llvm::StringRef rest(buffer, got > 0 ? size_t(got) : 0);
+  while (!rest.empty()) {
+    auto [line, tail] = rest.split('\n');
+    rest = tail;
+    llvm::SmallVector<llvm::StringRef, 3> fields;
+    line.split(fields, ' ', -1, /*KeepEmpty=*/false);
+    if (fields.size() == 3)
+      map += (fields[0] + " " + fields[0] + " " + fields[2] + "\n").str();
+  }
+  return map;
+}
+
+/// The user and group maps of a new user namespace: the identity for root, one id for a user.
+llvm::Error writeMaps(int child) {
+  const std::string proc = "/proc/" + std::to_string(child) + "/";
+  if (::geteuid() == 0) {
+    const std::string users = identityMap("/proc/self/uid_map"), groups = identityMap("/proc/self/gid_map");
+    if (!users.empty() && !groups.empty() && writeFile(proc + "uid_map", users) && writeFile(proc + "gid_map", groups))
+      return llvm::Error::success();
+  }
+  // Without a privilege of ours only our own ids can be mapped, and only once setgroups is shut.
+  const std::string user = llvm::formatv("{0} {0} 1\n", ::geteuid()), group = llvm::formatv("{0} {0} 1\n", ::getegid());
+  if (!writeFile(proc + "setgroups", "deny") || !writeFile(proc + "uid_map", user) || !writeFile(proc + "gid_map", group))
+    return failure(Stage::UserMap, errno);
+  return llvm::Error::success();
+}
+} // namespace
+
+llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& input) {
+  llvm::Expected<int> program = firstProcessFile();
+  if (!program) {
+    llvm::consumeError(program.takeError());
+    return failure(Stage::ExecuteFirst, errno);
+  }
+  // Everything is made before the clone: nothing may fail in between but what the kernel refuses.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  uint64_t mask = 0;
+  for (int signal = 1; signal <= 64; ++signal)
+    if (::sigismember(&before, signal) == 1)
+      mask |= uint64_t(1) << (signal - 1);
+  const mode_t fileMode = ::umask(0);
+  ::umask(fileMode);
+  llvm::Expected<std::string> bytes = serialise(plan, input.temporaryName, mask, fileMode, input.probe);
+  if (!bytes)
+    return bytes.takeError();
+  llvm::Expected<UniqueFd> file = planFile(*bytes);
+  if (!file)
+    return file.takeError();
+
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+    return failure(Stage::Clone, errno);
+  Child child;
+  child.control_ = UniqueFd(sockets[0]);
+  UniqueFd theirs(sockets[1]);
+  UniqueFd theirControl = raised(theirs.get());
+  theirs.reset();
+  UniqueFd self(int(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  if (!self)
+    return failure(Stage::Clone, errno);
+  UniqueFd supervisor = raised(self.get());
+  UniqueFd streams[3], temporaryParent, temporary;
+  for (int stream = 0; stream != 3; ++stream) {
+    streams[stream] = raised(input.streams[stream]);
+    if (!streams[stream]) // closed: nothing of ours may get its number
+      streams[stream] = UniqueFd([&] {
+        UniqueFd null(::open("/dev/null", (stream == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC));
+        return null ? ::fcntl(null.get(), F_DUPFD_CLOEXEC, 64) : -1;
+      }());
+    if (!streams[stream])
+      return failure(Stage::ExecuteFirst, errno);
+  }
+  if (input.temporary >= 0) {
+    temporaryParent = raised(input.temporaryParent);
+    temporary = raised(input.temporary);
+  }
+
+  PostFork work{};
+  const int sources[8] = {streams[0].get(), streams[1].get(), streams[2].get(), file->get(), theirControl.get(),
+                          supervisor.get(), temporaryParent.get(), temporary.get()};
+  for (int number = 0; number != 8; ++number)
+    work.sources[number] = sources[number];
+  work.program = *program;
+  work.keepCapabilities = (plan.namespaces & kUserNamespace) != 0;
+
+  alignas(16) char stack[32768];
+  int pidFd = -1;
+  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  const int id = ::clone(postFork, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | cloneFlags(plan.namespaces),
+                         &work, &pidFd);
+  const int cloneError = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (id < 0)
+    return failure(Stage::Clone, cloneError);
+  child.pidFd_ = UniqueFd(pidFd);
+  child.id_ = id;
+  theirControl.reset();
+  if (work.failedStage != 0) {
+    child.finish();
+    return failure(Stage(work.failedStage), work.failedError);
+  }
+  if ((plan.namespaces & kUserNamespace) != 0) {
+    if (llvm::Error error = writeMaps(id)) {
+      child.finish();
+      return error;
+    }
+    child.send(ControlKind::MapsWritten);
+  }
+  return child;
+}
+
+Child::Received Child::receive(bool wait) {
+  Received received;
+  ControlMessage message{};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  iovec part = {&message, sizeof message};
+  msghdr envelope{};
+  envelope.msg_iov = &part;
+  envelope.msg_iovlen = 1;
+  envelope.msg_control = control;
+  envelope.msg_controllen = sizeof control;
+  const ssize_t got =
+      retryInterrupted([&] { return ::recvmsg(control_.get(), &envelope, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT)); });
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+    return received;
+  if (got != ssize_t(sizeof message)) {
+    received.gone = true;
+    return received;
+  }
+  for (cmsghdr* header = CMSG_FIRSTHDR(&envelope); header != nullptr; header = CMSG_NXTHDR(&envelope, header))
+    if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+      int fd = -1;
+      ::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+      received.descriptor = UniqueFd(fd);
+    }
+  received.message = message;
+  return received;
+}
+
+void Child::send(ControlKind kind, int status) {
+  ControlMessage message{};
+  message.kind = kind;
+  message.status = status;
+  (void)retryInterrupted([&] { return ::send(control_.get(), &message, sizeof message, MSG_NOSIGNAL); });
+}
+
+void Child::finish() {
+  if (!pidFd_)
+    return;
+  control_.reset(); // its end tells the first process that nobody waits for the run any more
+  pollfd entry = {pidFd_.get(), POLLIN, 0};
+  // Five seconds is far more than killing and cleaning takes; a first process that is stuck in the
+  // kernel is killed, and with it everything in its pid namespace.
+  if (retryInterrupted([&] { return ::poll(&entry, 1, 5000); }) == 0)
+    (void)::syscall(SYS_pidfd_send_signal, pidFd_.get(), SIGKILL, nullptr, 0);
+  siginfo_t info{};
+  (void)retryInterrupted([&] { return ::waitid(idtype_t(3 /* P_PIDFD */), id_t(pidFd_.get()), &info, WEXITED | __WALL); });
+  pidFd_.reset();
+}
+
+} // namespace gos::sandbox

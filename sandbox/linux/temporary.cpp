@@ -1,0 +1,106 @@
+#include "sandbox/linux/temporary.h"
+
+#include "sandbox/linux/first_process/remove_tree.h"
+#include "sandbox/sys_error.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <cerrno>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+namespace gos::sandbox {
+
+namespace {
+constexpr llvm::StringLiteral kPrefix = "bwr-run-";
+/// A crowded temp is not searched through at every start.
+constexpr int kMostSwept = 512;
+
+bool isOurs(int directory) {
+  struct stat status{};
+  return ::fstat(directory, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
+}
+
+/// Removes what is ours, carries our prefix and is locked by nobody.
+void sweep(int parent) {
+  const int copy = ::openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* entries = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (entries == nullptr) {
+    if (copy >= 0)
+      ::close(copy);
+    return;
+  }
+  for (int seen = 0; seen != kMostSwept; ++seen) {
+    const dirent* entry = ::readdir(entries);
+    if (entry == nullptr)
+      break;
+    if (!llvm::StringRef(entry->d_name).starts_with(kPrefix))
+      continue;
+    UniqueFd left(::openat(parent, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!left || !isOurs(left.get()) || ::flock(left.get(), LOCK_EX | LOCK_NB) != 0)
+      continue;
+    // A run that has made its directory and not locked it yet has not named it either: see create.
+    TreeRemover remover;
+    if (remover.empty(left.get()))
+      ::unlinkat(parent, entry->d_name, AT_REMOVEDIR);
+  }
+  ::closedir(entries);
+}
+} // namespace
+
+llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
+  int lastError = ENOENT;
+  for (const char* base : {"/var/tmp", "/tmp"}) {
+    TemporaryDirectory made;
+    made.parent_ = UniqueFd(::open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!made.parent_) {
+      lastError = errno;
+      continue;
+    }
+    sweep(made.parent_.get());
+    for (int again = 0; again != 16; ++again) {
+      unsigned char random[12];
+      if (::getrandom(random, sizeof random, 0) != ssize_t(sizeof random))
+        return sysError("getrandom", "", errno);
+      const std::string name = (kPrefix + llvm::toHex(llvm::ArrayRef<uint8_t>(random), /*LowerCase=*/true)).str();
+      // Made under another name, locked, then renamed: the sweep of another run can't see it unlocked.
+      const std::string early = "." + name;
+      if (::mkdirat(made.parent_.get(), early.c_str(), 0700) != 0) {
+        lastError = errno;
+        if (errno == EEXIST)
+          continue;
+        break;
+      }
+      made.directory_ = UniqueFd(::openat(made.parent_.get(), early.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!made.directory_ || !isOurs(made.directory_.get()) || ::flock(made.directory_.get(), LOCK_EX | LOCK_NB) != 0 ||
+          ::renameat2(made.parent_.get(), early.c_str(), made.parent_.get(), name.c_str(), RENAME_NOREPLACE) != 0) {
+        lastError = errno;
+        ::unlinkat(made.parent_.get(), early.c_str(), AT_REMOVEDIR);
+        made.directory_.reset();
+        continue;
+      }
+      ::fchmod(made.directory_.get(), 0700); // whatever the umask
+      made.name_ = name;
+      char* real = ::realpath(base, nullptr);
+      made.path_ = (real != nullptr ? real : base) + ("/" + name);
+      ::free(real);
+      return made;
+    }
+  }
+  return sysError("make the private temp", "/var/tmp", lastError);
+}
+
+bool TemporaryDirectory::remove() {
+  if (!directory_)
+    return true;
+  TreeRemover remover;
+  const bool empty = remover.empty(directory_.get());
+  const bool gone = ::unlinkat(parent_.get(), name_.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT;
+  directory_.reset();
+  return empty && gone;
+}
+
+} // namespace gos::sandbox
