@@ -24,7 +24,7 @@ void addHome(std::vector<std::string>& homes, llvm::StringRef path) {
 }
 
 /// /etc/passwd as it is: asking the name service could start daemons and take seconds.
-void addPasswordHomes(std::vector<std::string>& homes, bool everyone) {
+void addPasswordHomes(HomeDirectories& homes) {
   auto text = llvm::MemoryBuffer::getFile("/etc/passwd", /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
   if (!text)
@@ -36,10 +36,11 @@ void addPasswordHomes(std::vector<std::string>& homes, bool everyone) {
     unsigned id = 0;
     if (fields.size() < 6 || fields[2].getAsInteger(10, id))
       continue;
+    if (id == self)
+      addHome(homes.own, fields[5]);
     // Service accounts have homes such as /bin and /var/www, where honest trees lie.
-    const bool person = id == 0 || (id >= 1000 && id < 60000);
-    if (id == self || (everyone && person))
-      addHome(homes, fields[5]);
+    if (id == self || id == 0 || (id >= 1000 && id < 60000))
+      addHome(homes.everyone, fields[5]);
   }
 }
 } // namespace
@@ -79,18 +80,22 @@ bool isSharedTemp(const std::string& directory) {
   return (status.st_mode & S_ISVTX) != 0 && (status.st_mode & S_IWOTH) != 0;
 }
 
-std::vector<std::string> ownHomes() {
-  std::vector<std::string> homes;
-  if (const char* home = ::getenv("HOME"))
-    addHome(homes, home);
-  addPasswordHomes(homes, false);
+HomeDirectories homeDirectories() {
+  HomeDirectories homes;
+  if (const char* home = ::getenv("HOME")) {
+    addHome(homes.own, home);
+    homes.everyone = homes.own;
+  }
+  addPasswordHomes(homes);
   return homes;
 }
 
+std::vector<std::string> ownHomes() {
+  return homeDirectories().own;
+}
+
 std::vector<std::string> allHomes() {
-  std::vector<std::string> homes = ownHomes();
-  addPasswordHomes(homes, true);
-  return homes;
+  return homeDirectories().everyone;
 }
 
 std::vector<std::string> hostDenials(llvm::ArrayRef<std::string> homes) {

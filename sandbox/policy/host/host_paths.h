@@ -17,6 +17,12 @@ std::string absoluteSpelling(llvm::StringRef path);
 /// Is a directory open to everyone to put files in (`/tmp` and its like)?
 bool isSharedTemp(const std::string& directory);
 
+/// Both of the lists below, from one reading of the password database.
+struct HomeDirectories {
+  std::vector<std::string> own;
+  std::vector<std::string> everyone;
+};
+HomeDirectories homeDirectories();
 /// Home directories that are this user's: `$HOME`, the password database's.
 std::vector<std::string> ownHomes();
 /// Those, and the homes of the people in the password database.

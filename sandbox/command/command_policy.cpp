@@ -1,0 +1,288 @@
+#include "sandbox/command/command_policy.h"
+
+#include "sandbox/command/host_denials.h"
+#include "sandbox/policy/host/host_paths.h"
+#include "sandbox/policy/presets.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <sys/stat.h>
+
+namespace gos::sandbox {
+
+char PolicyError::ID = 0;
+
+void PolicyError::log(llvm::raw_ostream& out) const {
+  out << text_;
+  if (!remedy_.empty())
+    out << "; " << remedy_;
+}
+
+std::error_code PolicyError::convertToErrorCode() const {
+  return std::make_error_code(std::errc::invalid_argument);
+}
+
+// ---- the working directory ----------------------------------------------------------------------
+
+DirectoryVerdict judgeDirectory(const HostFacts& facts, llvm::StringRef directory) {
+  if (directory.empty())
+    return {DirectoryProblem::Removed, {}};
+  // The longest denial is the one to name.
+  DirectoryVerdict denied;
+  for (const std::string& denial : facts.denials)
+    if (isAtOrBeneath(directory, denial) && denial.size() > denied.denial.size())
+      denied = {DirectoryProblem::Denied, denial};
+  if (denied.problem != DirectoryProblem::None)
+    return denied;
+  if (directory == "/")
+    return {DirectoryProblem::Root, {}};
+  if (llvm::is_contained(facts.homes, directory) || llvm::is_contained(facts.everyHome, directory))
+    return {DirectoryProblem::Home, {}};
+  for (const std::vector<std::string>* homes : {&facts.homes, &facts.everyHome})
+    for (const std::string& home : *homes)
+      if (isAtOrBeneath(home, directory))
+        return {DirectoryProblem::AboveHome, {}};
+  if (directory == "/tmp" || directory == "/var/tmp" || directory == "/dev/shm")
+    return {DirectoryProblem::SharedTemp, {}};
+  return {};
+}
+
+llvm::Error directoryError(const DirectoryVerdict& verdict, llvm::StringRef directory) {
+  const std::string named = "working directory `" + directory.str() + "` ";
+  const std::string elsewhere = "`--workdir DIR` with a directory of its own";
+  switch (verdict.problem) {
+  case DirectoryProblem::None:
+    return llvm::Error::success();
+  case DirectoryProblem::Removed:
+    return llvm::make_error<PolicyError>("working directory was removed",
+                                         "change to one that exists, or give " + elsewhere);
+  case DirectoryProblem::Root:
+    return llvm::make_error<PolicyError>(named + "is the root of the file system, which is not "
+                                                 "granted unasked",
+                                         "give " + elsewhere);
+  case DirectoryProblem::Home:
+    return llvm::make_error<PolicyError>(
+        named + "is a home directory, which is not granted unasked",
+        "give " + elsewhere + ", or `--ro .` or `--rw .` if all of it is meant");
+  case DirectoryProblem::AboveHome:
+    return llvm::make_error<PolicyError>(
+        named + "holds home directories, which are not granted unasked",
+        "give " + elsewhere + ", or `--ro .` or `--rw .` if all of it is meant");
+  case DirectoryProblem::Denied:
+    return llvm::make_error<PolicyError>(
+        named + "is denied by the shipped rule for `" + verdict.denial + "`", "give " + elsewhere);
+  case DirectoryProblem::SharedTemp:
+    return llvm::make_error<PolicyError>(
+        named + "is open to everyone, and the command has a private one in its place",
+        "give " + elsewhere);
+  }
+  return llvm::Error::success();
+}
+
+Guards guardsOf(llvm::StringRef directory) {
+  static constexpr llvm::StringRef kNames[] = {
+#define GOS_GUARD(name) name,
+#include "sandbox/command/base_view.def"
+  };
+  Guards guards;
+  const auto add = [&](const std::string& path, bool nameWhatIsMissing) {
+    if (!exists(path)) {
+      if (nameWhatIsMissing)
+        guards.missing.push_back(path);
+      return;
+    }
+    // `.git` may be a link, or hooks may be; what they lead to is what runs.
+    std::string real = realPathOf(path);
+    if (real.empty())
+      real = path;
+    if (real != path && isAtOrBeneath(real, directory) && real != directory)
+      guards.existing.push_back(real);
+    guards.existing.push_back(path);
+  };
+  for (llvm::StringRef name : kNames)
+    add((directory + "/" + name).str(), true);
+  // Each module of a repository has a configuration and hooks of its own.
+  const std::string modules = (directory + "/.git/modules").str();
+  if (exists(modules))
+    for (const std::string& module : namesIn(modules, 256, [](llvm::StringRef) { return true; }))
+      for (const char* name : {"/config", "/hooks"})
+        add(modules + "/" + module + name, false);
+  return guards;
+}
+
+// ---- policies
+// -------------------------------------------------------------------------------------
+
+Policy baseViewPolicy(const HostFacts& facts) {
+  // The environment first: a builder copies what is there already.
+  Policy policy = Policy().withLevel(SandboxLevel::Standard);
+#define GOS_ENV_PASSED(name) policy = policy.allowEnv(name);
+#include "sandbox/policy/environment.def"
+  std::vector<PathRule> rules;
+  rules.reserve(facts.basePaths.size() + facts.denials.size());
+  const auto isDenied = [&](llvm::StringRef path) {
+    return llvm::any_of(facts.denials,
+                        [&](const std::string& denial) { return isAtOrBeneath(path, denial); });
+  };
+  for (const std::string& path : facts.basePaths)
+    if (!isDenied(path))
+      rules.push_back({path, Access::ReadOnly, Origin::Shipped, {}});
+  for (const std::string& path : facts.denials)
+    rules.push_back({path, Access::Deny, Origin::Shipped, {}});
+  return policy.withRules(std::move(rules));
+}
+
+llvm::Expected<Policy> commandPolicy(const HostFacts& facts, llvm::StringRef directory) {
+  const DirectoryVerdict verdict = judgeDirectory(facts, directory);
+  if (verdict.problem != DirectoryProblem::None)
+    return directoryError(verdict, directory);
+  std::vector<PathRule> rules;
+  rules.push_back({directory.str(), Access::ReadWrite, Origin::Shipped, {}});
+  for (std::string& path : guardsOf(directory).existing)
+    rules.push_back({std::move(path), Access::ReadOnly, Origin::Shipped, {}});
+  return baseViewPolicy(facts).withRules(std::move(rules)).withWorkingDirectory(directory);
+}
+
+// ---- completing
+// -------------------------------------------------------------------------------------
+
+namespace {
+class Completion {
+public:
+  Completion(const Policy& policy, const HostFacts& facts) : policy_(policy), facts_(facts) {}
+
+  Policy complete() {
+    if (policy_.network() != NetworkMode::None)
+      addNetwork();
+    if (hasFileSystemPolicy(policy_.level())) {
+      addOtherHomes();
+      addSharedSockets();
+    }
+    return rules_.empty() ? policy_ : policy_.withRules(std::move(rules_));
+  }
+
+private:
+  bool isDenied(llvm::StringRef path) const {
+    return llvm::any_of(policy_.rules(), [&](const PathRule& rule) {
+      return rule.access == Access::Deny && isAtOrBeneath(path, rule.path);
+    });
+  }
+  /// A rule of ours that changes nothing is left out.
+  void add(std::string path, Access access) {
+    const auto same = [&](const PathRule& rule) {
+      return rule.path == path && rule.origin == Origin::Shipped && rule.access == access;
+    };
+    if (!llvm::any_of(policy_.rules(), same) && !llvm::any_of(rules_, same))
+      rules_.push_back({std::move(path), access, Origin::Shipped, {}});
+  }
+  void grant(const std::string& path) {
+    if (!isDenied(path))
+      add(path, Access::ReadOnly);
+  }
+  bool grants(llvm::function_ref<bool(llvm::StringRef)> reached) const {
+    return llvm::any_of(policy_.rules(), [&](const PathRule& rule) {
+      return rule.access != Access::Deny && reached(rule.path);
+    });
+  }
+
+  void addNetwork() {
+#define GOS_ENV_PASSED_NETWORK(name) policy_ = policy_.allowEnv(name);
+#include "sandbox/policy/environment.def"
+    if (!hasFileSystemPolicy(policy_.level()))
+      return;
+    static constexpr const char* kPaths[] = {
+#define GOS_BASE_NETWORK_PATH(path) path,
+#include "sandbox/command/base_view.def"
+    };
+    for (const char* path : kPaths) {
+      // A link into /run counts with its file; a dangling one is left out.
+      const std::string real = realPathOf(path);
+      if (real.empty() || isDenied(real))
+        continue;
+      grant(path);
+      if (real != path)
+        grant(real);
+    }
+    static constexpr llvm::StringRef kCertificates[] = {
+#define GOS_CERTIFICATE_ENV(name) name,
+#include "sandbox/command/base_view.def"
+    };
+    for (llvm::StringRef name : kCertificates)
+      if (const char* value = valueOf(facts_.environment, name))
+        addCertificates(value);
+  }
+
+  /// A variable adds a file or a directory of certificates, never a wide grant.
+  void addCertificates(const std::string& value) {
+    if (!llvm::StringRef(value).starts_with("/"))
+      return;
+    const std::string real = realPathOf(value);
+    struct stat status{};
+    if (real.empty() || ::stat(real.c_str(), &status) != 0)
+      return;
+    const DirectoryVerdict verdict = judgeDirectory(facts_, real);
+    const bool narrow = verdict.problem == DirectoryProblem::None;
+    if (!S_ISREG(status.st_mode) && !(S_ISDIR(status.st_mode) && narrow))
+      return;
+    if (isDenied(real))
+      return;
+    const std::string spelled = absoluteSpelling(value);
+    if (isCanonicalPath(spelled) && spelled != real)
+      grant(spelled);
+    grant(real);
+  }
+
+  void addOtherHomes() {
+    std::vector<std::string> homes = facts_.everyHome;
+    // People that a directory service knows have their homes there as well.
+    if (grants([](llvm::StringRef path) { return isAtOrBeneath("/home", path); }))
+      for (const std::string& name : namesIn("/home", 1024, [](llvm::StringRef) { return true; }))
+        homes.push_back("/home/" + name);
+    for (const std::string& home : homes) {
+      if (home == "/" || llvm::is_contained(facts_.homes, home))
+        continue;
+      const auto reaches = [&](llvm::StringRef path) {
+        return isAtOrBeneath(home, path) || isAtOrBeneath(path, home);
+      };
+      if (!grants(reaches))
+        continue;
+      std::vector<std::string> denials;
+      addCredentials(home, denials);
+      for (std::string& path : denials)
+        add(std::move(path), Access::Deny);
+    }
+  }
+
+  void addSharedSockets() {
+    static constexpr llvm::StringRef kPrefixes[] = {
+#define GOS_SHARED_SOCKET(prefix) prefix,
+#include "sandbox/policy/credentials.def"
+    };
+    for (const std::string directory : {"/tmp", "/var/tmp"}) {
+      if (!grants([&](llvm::StringRef path) { return isAtOrBeneath(directory, path); }))
+        continue;
+      const auto wanted = [&](llvm::StringRef name) {
+        return llvm::any_of(kPrefixes,
+                            [&](llvm::StringRef each) { return name.starts_with(each); });
+      };
+      for (const std::string& name : namesIn(directory, 1024, wanted)) {
+        // What a grant of its own names is meant, whatever it is called.
+        const std::string path = directory + "/" + name;
+        if (!grants([&](llvm::StringRef granted) { return isAtOrBeneath(granted, path); }))
+          add(path, Access::Deny);
+      }
+    }
+  }
+
+  Policy policy_;
+  const HostFacts& facts_;
+  std::vector<PathRule> rules_;
+};
+} // namespace
+
+Policy completeCommandPolicy(const Policy& policy, const HostFacts& facts) {
+  return Completion(policy, facts).complete();
+}
+
+} // namespace gos::sandbox
