@@ -43,8 +43,8 @@ Scalar decodeScalar(const char* at, const char* end) {
   }
   if (first >= 0xF0 && first < 0xF5 && end - at >= 4 && continues(1) && continues(2) &&
       continues(3)) {
-    const uint32_t value = (first & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 |
-                           (byte(3) & 0x3F);
+    const uint32_t value =
+        (first & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
     if (value >= 0x10000 && value <= 0x10FFFF)
       return {value, 4};
   }

@@ -27,7 +27,9 @@ inline constexpr std::array<uint8_t, 256> kCharacterClasses = [] {
   return table;
 }();
 
-inline bool isClass(char c, uint8_t mask) { return (kCharacterClasses[uint8_t(c)] & mask) != 0; }
+inline bool isClass(char c, uint8_t mask) {
+  return (kCharacterClasses[uint8_t(c)] & mask) != 0;
+}
 
 struct Scalar {
   uint32_t value = 0;

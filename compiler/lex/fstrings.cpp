@@ -90,8 +90,7 @@ private:
   }
 
   /// `at` is the opening brace; answers the place behind the closing one, or null.
-  const char* scanPlaceholder(const char* brace, bool isTriple, unsigned depth,
-                              FStringPart& part) {
+  const char* scanPlaceholder(const char* brace, bool isTriple, unsigned depth, FStringPart& part) {
     const char* reached = brace;
     const char* behind = depth > kMaxDepth
                              ? nullptr
@@ -111,8 +110,7 @@ private:
       if (isClass(c, kIdentStart)) {
         const char* word = at;
         at = skipIdentContinue(at, end_);
-        const char* behind =
-            skipPrefixed(StringRef(word, size_t(at - word)), at, isTriple, depth);
+        const char* behind = skipPrefixed(StringRef(word, size_t(at - word)), at, isTriple, depth);
         if (!behind)
           return nullptr;
         at = behind;
@@ -148,6 +146,11 @@ private:
         if (!behind)
           return nullptr;
         at = behind;
+        continue;
+      }
+      case '\\': { // no code, but meant as a string: the lexer reports it
+        const char* behind = skipEscapedQuotes(at, lineLimit(at, isTriple));
+        at = behind ? behind : at + 1;
         continue;
       }
       case '\'':
@@ -267,6 +270,15 @@ private:
 };
 
 } // namespace
+
+const char* skipEscapedQuotes(const char* at, const char* end) {
+  if (end - at < 4 || at[0] != '\\' || at[1] != '"')
+    return nullptr;
+  for (at += 2; end - at >= 2 && *at != '\n' && *at != '"'; ++at)
+    if (at[0] == '\\' && at[1] == '"')
+      return at + 2;
+  return nullptr;
+}
 
 const char* skipFString(const char* afterQuotes, const char* end, bool isTriple, int64_t& budget) {
   return FStringScanner(end, budget, nullptr, nullptr).scan(afterQuotes, isTriple, 0);

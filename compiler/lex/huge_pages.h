@@ -1,6 +1,6 @@
 #pragma once
-// Large tables that are written once from front to back (tokens, trees) cost more in page faults than
-// in work when they come in pages of 4 KiB.
+// Large tables that are written once from front to back (tokens, trees) cost more in page faults
+// than in work when they come in pages of 4 KiB.
 
 #include <cstddef>
 

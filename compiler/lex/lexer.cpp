@@ -33,8 +33,8 @@ constexpr Spelling kSpellings[] = {
 };
 constexpr size_t kBuckets = 512;
 constexpr uint32_t hashOf(const char* text, size_t length) {
-  return (uint8_t(text[0]) * 7u + uint8_t(text[length - 1]) * 61u +
-          uint8_t(text[length / 2]) * 3u + uint32_t(length) * 131u) %
+  return (uint8_t(text[0]) * 7u + uint8_t(text[length - 1]) * 61u + uint8_t(text[length / 2]) * 3u +
+          uint32_t(length) * 131u) %
          kBuckets;
 }
 constexpr std::array<uint8_t, kBuckets> kTable = [] {
@@ -144,6 +144,16 @@ private:
     push(TokenKind::Error, newline ? static_cast<const char*>(newline) : end_);
   }
 
+  /// `\"text\"`, most likely in a placeholder, where quotes need no backslash.
+  void pushEscapedQuotes(const char* behind) {
+    engine_
+        .report({offset(at_), offset(behind)}, diag::MalformedToken,
+                "escaped quotes outside of a string")
+        .suggest({offset(at_), offset(behind)}, "\"" + std::string(at_ + 2, behind - 2) + "\"",
+                 "write them without `\\`; in a placeholder too");
+    push(TokenKind::Error, behind);
+  }
+
   void lexToken() {
     const char c = *at_;
     if (isClass(c, kIdentStart))
@@ -222,8 +232,8 @@ private:
     }
     if (scalar.length == 0)
       return pushError(behind, "bytes that are not UTF-8");
-    pushError(behind, "character U+" + llvm::utohexstr(scalar.value, false, 4) +
-                          " has no meaning here");
+    pushError(behind,
+              "character U+" + llvm::utohexstr(scalar.value, false, 4) + " has no meaning here");
   }
 
   void lexNumber() {
@@ -408,10 +418,13 @@ private:
     const char* behind = at_ + 1;
     while (behind != end_ && *behind == *at_)
       ++behind;
-    if (llvm::isPrint(*at_))
+    if (*at_ == '\\' && peek(1) == '"')
+      if (const char* close = skipEscapedQuotes(at_, end_))
+        return pushEscapedQuotes(close);
+    if (llvm::isPrint(*at_) && *at_ != '`')
       return pushError(behind, "character `" + llvm::Twine(*at_) + "` has no meaning here");
-    pushError(behind, "character U+" + llvm::utohexstr(uint8_t(*at_), false, 4) +
-                          " has no meaning here");
+    pushError(behind,
+              "character U+" + llvm::utohexstr(uint8_t(*at_), false, 4) + " has no meaning here");
   }
 
   const SourceFile& file_;
@@ -442,7 +455,9 @@ StringRef describe(TokenKind kind) {
   return "token";
 }
 
-bool isKeyword(TokenKind kind) { return kind >= TokenKind::As; }
+bool isKeyword(TokenKind kind) {
+  return kind >= TokenKind::As;
+}
 bool isPunctuation(TokenKind kind) {
   return kind >= TokenKind::LeftParen && kind < TokenKind::As;
 }

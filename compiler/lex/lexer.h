@@ -17,7 +17,8 @@ inline constexpr unsigned kEndPadding = 4;
 
 /// Lexes a whole file; a first line that begins `#!` (and not `#![`) is a comment.
 TokenBuffer lexFile(const SourceFile& file, Engine& engine);
-/// Lexes the bytes [begin, end) of a file (offsets in the file), such as a placeholder's expression.
+/// Lexes the bytes [begin, end) of a file (offsets in the file), such as a placeholder's
+/// expression.
 TokenBuffer lexRange(const SourceFile& file, uint32_t begin, uint32_t end, Engine& engine);
 
 } // namespace gos::lex

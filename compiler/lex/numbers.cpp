@@ -59,7 +59,8 @@ NumberShape scanNumber(const char* at, const char* end) {
         continue;
       any = true;
       if (radix < 10 && unsigned(*at - '0') >= radix && !shape.fault)
-        shape.fault = radix == 2 ? "digit past 1 in a binary number" : "digit past 7 in an octal number";
+        shape.fault =
+            radix == 2 ? "digit past 1 in a binary number" : "digit past 7 in an octal number";
     }
     if (!any)
       shape.fault = "digits are missing after the radix prefix";

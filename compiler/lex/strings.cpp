@@ -15,7 +15,9 @@ namespace {
 
 using llvm::StringRef;
 
-bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool isBlank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
 
 /// The fault of an escape, or what it means.
 struct Escape {

@@ -63,6 +63,8 @@ const char* skipRawString(const char* at, const char* end, bool& isRawString);
 /// Steps over broken placeholders cost `budget`; when it is spent (the file is full of mistakes)
 /// braces are plain text.
 const char* skipFString(const char* afterQuotes, const char* end, bool isTriple, int64_t& budget);
+/// Steps over `\"text\"` on one line, which stands where no string is open; null if it is not that.
+const char* skipEscapedQuotes(const char* at, const char* end);
 inline constexpr int64_t kFStringBudget = 8 << 20;
 
 } // namespace gos::lex

@@ -27,8 +27,8 @@ struct Token {
   uint32_t begin = 0; // in the offset space of the source map
   uint32_t end = 0;
   TokenKind kind = TokenKind::EndOfFile;
-  Word word = Word::None;     // of an Identifier
-  bool newlineBefore = false; // an LF stands between this token and the one before it
+  Word word = Word::None;       // of an Identifier
+  bool newlineBefore = false;   // an LF stands between this token and the one before it
   bool touchesPrevious = false; // nothing at all stands between them
 
   Span span() const { return {begin, end}; }

@@ -318,8 +318,16 @@ Expr* Parser::parseUnsafe() {
     failExpected("`{`");
     return errorExpr();
   }
-  complain(token.span(), diag::NotYet, "unsafe");
+  complain(token.span(), diag::NotYet, "`unsafe`");
   return parseBlock();
+}
+
+/// `spawn f()`, `spawn { .. }`: how others write what is a function here.
+bool Parser::spawnsWithoutParentheses() const {
+  const Token& next = at_[1];
+  return !next.newlineBefore &&
+         (next.kind == TokenKind::Identifier || next.kind == TokenKind::Pipe ||
+          next.kind == TokenKind::PipePipe || (next.kind == TokenKind::LeftBrace && !mode_.isHead));
 }
 
 /// `arena`, `select`, `cohort`: understood as far as their braces, and reported by name.

@@ -13,7 +13,7 @@ ast::FunctionItem* Parser::parseFunction() {
     advance();
   }
   if (at(TokenKind::Unsafe)) {
-    complain(at_->span(), diag::NotYet, "unsafe fn");
+    complain(at_->span(), diag::NotYet, "`unsafe fn`");
     function->isUnsafe = true;
     advance();
   }
@@ -161,7 +161,7 @@ Expr* Parser::parseDefault(ast::FunctionParameter& parameter) {
   return errorExpr(value->span);
 }
 
-// ---- generics ---------------------------------------------------------------------------------------------
+// ---- generics -------------------------------------------------------------------------------
 
 // Generics = "<" GParam { SEP GParam } ">"
 void Parser::parseGenerics(ast::Generics& generics) {
@@ -218,9 +218,9 @@ ArrayRef<ast::TypeBound> Parser::parseBounds() {
     }
     ast::TypeBound bound;
     const uint32_t begin = at_->begin;
-    const bool isCallable = at(TokenKind::Identifier) && peek() == TokenKind::LeftParen &&
-                            (atWord(Word::FnTrait) || atWord(Word::FnMutTrait) ||
-                             atWord(Word::FnOnceTrait));
+    const bool isCallable =
+        at(TokenKind::Identifier) && peek() == TokenKind::LeftParen &&
+        (atWord(Word::FnTrait) || atWord(Word::FnMutTrait) || atWord(Word::FnOnceTrait));
     if (isCallable) {
       // `F: Fn(A) -> R`: the path `Fn` with the function type as its one argument.
       ast::PathSegment segment;

@@ -38,7 +38,9 @@ bool Parser::atItemKeyword(const Token* token) const {
   }
 }
 
-bool Parser::atItem() const { return atItemKeyword(at_); }
+bool Parser::atItem() const {
+  return atItemKeyword(at_);
+}
 
 /// Ends a top-level item: what follows stands on a line of its own or behind `}`.
 void Parser::endItem(const Token* start) {
@@ -149,17 +151,21 @@ ast::Visibility Parser::parseVisibility() {
   }
 }
 
-// ---- structs and enums ------------------------------------------------------------------------------------
+// ---- structs and enums ----------------------------------------------------------------------
+
+/// The keyword, the name and the generics of an item. False after a report.
+bool Parser::parseHeader(ast::Item* item, StringRef what, ast::Generics& generics) {
+  advance();
+  item->name = expectIdent(what);
+  if (!panic_)
+    parseGenerics(generics);
+  return !panic_;
+}
 
 // Struct = "struct" Ident [ Generics ] [ StructBody ] [ Where ]
 ast::Item* Parser::parseStruct() {
   auto* item = context_.make<ast::StructItem>(at_->span());
-  advance();
-  item->name = expectIdent("the name of the struct");
-  if (panic_)
-    return item;
-  parseGenerics(item->generics);
-  if (panic_)
+  if (!parseHeader(item, "the name of the struct", item->generics))
     return item;
   parseWhere(item->generics);
   if (!panic_ && at(TokenKind::LeftBrace)) {
@@ -217,12 +223,9 @@ ast::Item* Parser::parseEnum() {
     item->isPacked = true;
     advance();
   }
-  advance();
-  item->name = expectIdent("the name of the enum");
-  if (panic_)
+  if (!parseHeader(item, "the name of the enum", item->generics))
     return item;
-  parseGenerics(item->generics);
-  if (!panic_ && accept(TokenKind::Colon)) {
+  if (accept(TokenKind::Colon)) {
     item->width = expectIdent("the width of the enum");
     unsigned bits = 0;
     StringRef width = item->width.name.text();
@@ -269,17 +272,14 @@ ast::Item* Parser::parseEnum() {
   return item;
 }
 
-// ---- traits and impls ---------------------------------------------------------------------------------------
+// ---- traits and impls -----------------------------------------------------------------------
 
 // Trait = "trait" Ident [ Generics ] [ ":" Bounds ] "{" { TraitItem } "}"
 ast::Item* Parser::parseTrait() {
   auto* item = context_.make<ast::TraitItem>(at_->span());
-  advance();
-  item->name = expectIdent("the name of the trait");
-  if (panic_)
+  if (!parseHeader(item, "the name of the trait", item->generics))
     return item;
-  parseGenerics(item->generics);
-  if (!panic_ && accept(TokenKind::Colon))
+  if (accept(TokenKind::Colon))
     item->supertraits = parseBounds();
   if (!panic_)
     parseWhere(item->generics);
@@ -371,17 +371,15 @@ ArrayRef<ast::Item*> Parser::parseMembers(bool isTrait) {
   return list(members);
 }
 
-// ---- the small ones ---------------------------------------------------------------------------------------
+// ---- the small ones -------------------------------------------------------------------------
 
-// Alias = "type" Ident [ Generics ] "=" Type; a member also "type" Ident [ ":" Bounds ] [ "=" Type ]
+// Alias = "type" Ident [ Generics ] "=" Type; a member also "type" Ident [ ":" Bounds ] [ "=" Type
+// ]
 ast::Item* Parser::parseAlias(bool isMember) {
   auto* item = context_.make<ast::AliasItem>(at_->span());
-  advance();
-  item->name = expectIdent("the name of the type");
-  if (panic_)
+  if (!parseHeader(item, "the name of the type", item->generics))
     return item;
-  parseGenerics(item->generics);
-  if (!panic_ && isMember && accept(TokenKind::Colon))
+  if (isMember && accept(TokenKind::Colon))
     item->bounds = parseBounds();
   if (panic_)
     return item;
@@ -404,12 +402,8 @@ ast::Item* Parser::parseAlias(bool isMember) {
 // NewType = "newtype" Ident [ Generics ] "=" Type
 ast::Item* Parser::parseNewtype() {
   auto* item = context_.make<ast::NewtypeItem>(at_->span());
-  advance();
-  item->name = expectIdent("the name of the type");
-  if (panic_)
-    return item;
-  parseGenerics(item->generics);
-  if (!panic_ && expect(TokenKind::Equal, "`=` and the type"))
+  if (parseHeader(item, "the name of the type", item->generics) &&
+      expect(TokenKind::Equal, "`=` and the type"))
     item->target = parseType();
   return item;
 }
@@ -418,20 +412,7 @@ ast::Item* Parser::parseNewtype() {
 ast::Item* Parser::parseConst(bool isMember) {
   auto* item = context_.make<ast::ConstItem>(at_->span());
   advance();
-  item->name = expectIdent("the name of the constant");
-  if (panic_)
-    return item;
-  if (accept(TokenKind::Colon))
-    item->type = parseType();
-  else
-    complain(item->name.span, diag::MissingConstantType, item->name.name.text());
-  if (panic_ || (isMember && !at(TokenKind::Equal)))
-    return item;
-  if (expect(TokenKind::Equal, "`=` and the value"))
-    item->value = parseExprIn(Mode{});
-  if (!item->type)
-    item->type = context_.make<ast::ErrorTypeNode>(item->name.span);
-  return item;
+  return parseTypedValue(item, "the name of the constant", isMember);
 }
 
 // Static = "static" [ "mut" ] Ident ":" Type "=" Expr
@@ -439,14 +420,21 @@ ast::Item* Parser::parseStatic() {
   auto* item = context_.make<ast::StaticItem>(at_->span());
   advance();
   item->isMutable = accept(TokenKind::Mut);
-  item->name = expectIdent("the name of the static");
+  return parseTypedValue(item, "the name of the static", /*mayLackValue=*/false);
+}
+
+/// The rest of a constant or static, from its name on. An item with a name has a type.
+template <class Node>
+ast::Item* Parser::parseTypedValue(Node* item, StringRef what, bool mayLackValue) {
+  item->name = expectIdent(what);
   if (panic_)
     return item;
   if (accept(TokenKind::Colon))
     item->type = parseType();
   else
     complain(item->name.span, diag::MissingConstantType, item->name.name.text());
-  if (!panic_ && expect(TokenKind::Equal, "`=` and the value"))
+  if (!panic_ && !(mayLackValue && !at(TokenKind::Equal)) &&
+      expect(TokenKind::Equal, "`=` and the value"))
     item->value = parseExprIn(Mode{});
   if (!item->type)
     item->type = context_.make<ast::ErrorTypeNode>(item->name.span);
@@ -516,7 +504,7 @@ ast::Item* Parser::parseExtern() {
   advance();
   const bool hasAbi = accept(TokenKind::String);
   if (isUnsafe && hasAbi && at(TokenKind::LeftBrace))
-    complain({begin, keyword.end}, diag::NotYet, "unsafe extern");
+    complain({begin, keyword.end}, diag::NotYet, "foreign functions (`unsafe extern`)");
   else
     complain(keyword.span(), diag::ExternForm, ("in front of " + found(*at_)));
   if (at(TokenKind::LeftBrace)) {

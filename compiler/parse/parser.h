@@ -30,11 +30,13 @@ using llvm::StringRef;
 
 /// What the surroundings of an expression allow. Every bracket starts afresh.
 struct Mode {
-  bool isHead = false;        // of if, while, for, match: a `{` opens the body
-  bool freeBreaks = false;    // directly inside ( ): a line may begin with any operator
-  bool isArmBody = false;     // a line that reads as a range pattern begins the next arm
-  bool isPipeStep = false;    // a closure body ends at `|>`
+  bool isHead = false;     // of if, while, for, match: a `{` opens the body
+  bool freeBreaks = false; // directly inside ( ): a line may begin with any operator
+  bool isArmBody = false;  // a line that reads as a range pattern begins the next arm
+  bool isPipeStep = false; // a closure body ends at `|>`
 };
+
+inline constexpr llvm::StringLiteral kGoroutines = "goroutines (`spawn`)";
 
 class Parser {
 public:
@@ -75,7 +77,9 @@ private:
   ast::Ident ident(const Token& token) { return {name(token), token.span()}; }
   /// An identifier, consumed; an empty one after a report. `_` is none.
   ast::Ident expectIdent(StringRef what);
-  Span from(uint32_t begin) const { return {begin, previousEnd_ > begin ? previousEnd_ : begin + 1}; }
+  Span from(uint32_t begin) const {
+    return {begin, previousEnd_ > begin ? previousEnd_ : begin + 1};
+  }
   Span from(Span begin) const { return from(begin.begin); }
 
   // ---- reports and recovery (recovery.cpp) -----------------------------------------------------
@@ -100,6 +104,7 @@ private:
   }
   /// "`foo`", "integer `3`", "the end of the file".
   std::string found(const Token& token) const;
+  bool closedInsideMalformed(const Token& opener) const;
   void failUnclosed(const Token& opener);
   void calm() { panic_ = gaveUp_; }
   /// The nesting limit: one report, and the rest of the file is not looked at.
@@ -123,8 +128,7 @@ private:
   void matchBrackets();
 
   /// Elements separated by commas or newlines up to `close`; the opener is already consumed.
-  template <class Element>
-  bool parseList(TokenKind close, const Token& opener, Element element) {
+  template <class Element> bool parseList(TokenKind close, const Token& opener, Element element) {
     for (;;) {
       if (accept(close))
         return true;
@@ -154,7 +158,7 @@ private:
   }
   void failSeparator(TokenKind close);
 
-  // ---- limits ------------------------------------------------------------------------------------
+  // ---- limits -------------------------------------------------------------------------------
   struct Nest {
     explicit Nest(Parser& p) : parser(p), ok(++p.depth_ <= kMaxNesting) {
       if (!ok)
@@ -206,6 +210,8 @@ private:
   bool parseSelfParameter(ast::FunctionItem* function, ast::FunctionParameter& parameter);
   void parseParameter(ast::FunctionParameter& parameter);
   Expr* parseDefault(ast::FunctionParameter& parameter);
+  bool parseHeader(ast::Item* item, StringRef what, ast::Generics& generics);
+  template <class Node> ast::Item* parseTypedValue(Node* item, StringRef what, bool mayLackValue);
   ast::Item* parseStruct();
   ast::Item* parseEnum();
   ast::Item* parseTrait();
@@ -235,7 +241,7 @@ private:
   bool cfgPredicateHolds(const lex::TokenBuffer& tokens, size_t& at, Span whole, unsigned depth);
   Span documentationAbove(uint32_t begin) const;
 
-  // ---- statements (statements.cpp) ---------------------------------------------------------------
+  // ---- statements (statements.cpp) ----------------------------------------------------------
   ast::BlockExpr* parseBlock();
   /// Statements up to `}` or the end of the file.
   void parseStatements(SmallVectorImpl<Stmt*>& statements, bool& hasItems, Expr** tail);
@@ -247,7 +253,7 @@ private:
   Expr* parseAssignTarget();
   bool atBlockLike() const;
 
-  // ---- expressions (expressions.cpp) ---------------------------------------------------------------
+  // ---- expressions (expressions.cpp) --------------------------------------------------------
   /// An expression of any level; an assignment in it is GP0008.
   Expr* parseExpr();
   Expr* parseExprIn(Mode mode) {
@@ -273,7 +279,7 @@ private:
   Expr* errorExpr() { return context_.make<ast::ErrorExpr>(at_->span()); }
   Expr* errorExpr(Span span) { return context_.make<ast::ErrorExpr>(span); }
 
-  // ---- primaries (primaries.cpp) -------------------------------------------------------------------
+  // ---- primaries (primaries.cpp) ------------------------------------------------------------
   Expr* parsePrimary();
   Expr* parseIdentifier();
   Expr* parsePathOrStruct();
@@ -297,7 +303,7 @@ private:
   Expr* makeName(const Token& token);
   Expr* makeName(ast::Ident ident);
 
-  // ---- control flow (control.cpp) --------------------------------------------------------------------
+  // ---- control flow (control.cpp) -----------------------------------------------------------
   Expr* parseIf();
   ArrayRef<Expr*> parseConditions(StringRef what);
   Expr* parseMatch();
@@ -311,9 +317,10 @@ private:
   Expr* parseComptime();
   Expr* parseUnsafe();
   Expr* parseUnbuiltBlock(StringRef feature);
+  bool spawnsWithoutParentheses() const;
   bool valueFollows() const;
 
-  // ---- templates (templates.cpp) ------------------------------------------------------------------------
+  // ---- templates (templates.cpp) ------------------------------------------------------------
   Expr* parseKnownCall(const Token& nameToken, ast::KnownCall which);
   Expr* parseFString(const Token& token);
   Expr* parsePlaceholderExpr(Span span);
@@ -327,7 +334,7 @@ private:
            kind == TokenKind::TripleString;
   }
 
-  // ---- patterns (patterns.cpp) ---------------------------------------------------------------------------
+  // ---- patterns (patterns.cpp) --------------------------------------------------------------
   Pattern* parsePattern();
   Pattern* parsePatternAlternative();
   Pattern* parsePatternInner();
@@ -345,7 +352,7 @@ private:
   ast::BindingPattern* makeBinding(ast::Ident ident, bool isMutable, uint32_t begin);
   Pattern* errorPattern() { return context_.make<ast::ErrorPattern>(at_->span()); }
 
-  // ---- types (types.cpp) -----------------------------------------------------------------------------------
+  // ---- types (types.cpp) --------------------------------------------------------------------
   TypeNode* parseType();
   TypeNode* parseTypeInner();
   TypeNode* parsePathType();

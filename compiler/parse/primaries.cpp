@@ -1,4 +1,5 @@
-// Operands: which form begins here; names, paths, struct literals, and spellings of other languages.
+// Operands: which form begins here; names, paths, struct literals, and spellings of other
+// languages.
 
 #include "compiler/parse/parser.h"
 
@@ -105,13 +106,19 @@ Expr* Parser::makeName(ast::Ident ident) {
   return path;
 }
 
-Expr* Parser::makeName(const Token& token) { return makeName(ident(token)); }
+Expr* Parser::makeName(const Token& token) {
+  return makeName(ident(token));
+}
+
+static constexpr StringRef kKnownCallSpellings[] = {
+#define GOS_KNOWN_CALL(name, spelling) spelling,
+#include "compiler/ast/known_calls.def"
+};
 
 bool Parser::isKnownCall(ast::Name name, ast::KnownCall& which) {
-  if (knownCalls_.empty()) {
-#define GOS_KNOWN_CALL(name, spelling) knownCalls_.push_back(context_.names.intern(spelling));
-#include "compiler/ast/known_calls.def"
-  }
+  if (knownCalls_.empty())
+    for (StringRef spelling : kKnownCallSpellings)
+      knownCalls_.push_back(context_.names.intern(spelling));
   for (size_t i = 0; i < knownCalls_.size(); ++i)
     if (knownCalls_[i] == name) {
       which = ast::KnownCall(i);
@@ -132,17 +139,23 @@ Expr* Parser::parseIdentifier() {
       break;
     case Word::Select:
       if (next.kind == TokenKind::LeftBrace && !mode_.isHead)
-        return parseUnbuiltBlock("select");
+        return parseUnbuiltBlock("channels (`select`)");
       break;
     case Word::Cohort:
       if (mode_.isHead)
         break;
       if (next.kind == TokenKind::LeftBrace)
-        return parseUnbuiltBlock("cohort");
+        return parseUnbuiltBlock("goroutines (`cohort`)");
       if (next.kind == TokenKind::LeftParen && !next.newlineBefore)
         if (const Token* close = matching(&next);
             close && close[1].kind == TokenKind::LeftBrace && !close[1].newlineBefore)
-          return parseUnbuiltBlock("cohort");
+          return parseUnbuiltBlock("goroutines (`cohort`)");
+      break;
+    case Word::Spawn:
+      if (spawnsWithoutParentheses()) {
+        fail(token.span(), diag::NotYet, kGoroutines);
+        return errorExpr();
+      }
       break;
     case Word::Move:
       if (next.kind == TokenKind::Pipe || next.kind == TokenKind::PipePipe) {
@@ -192,15 +205,18 @@ Expr* Parser::parseForeignMacro() {
   const std::string word = text(nameToken).str();
   const Span span{nameToken.begin, at_[1].end};
   if (nameToken.word == Word::Regex || nameToken.word == Word::Sql) {
-    complain(span, diag::BangAfterCheckedCall, word,
-             nameToken.word == Word::Regex ? "regex::compile(..)" : "sql::statement(..)");
+    complain(span, diag::BangAfterCheckedCall, word)
+        .note("`" + word + "` is a module of the library, which is not supported yet");
   } else {
     Diagnostic& report = complain(at_[1].span(), diag::UnexpectedToken, "an ordinary call",
                                   "`!` after `" + word + "`");
+    const StringRef near = nearest(word, kKnownCallSpellings);
     if (word == "vec")
       report.help("write `#[..]`");
-    else if (word == "assert" || word == "assert_eq")
+    else if (word == "assert" || word == "assert_eq" || word == "assert_ne")
       report.help("`" + word + "` is a function; call it without `!`");
+    else if (!near.empty())
+      report.suggest(nameToken.span(), near.str(), ("did you mean `" + near + "`?").str());
   }
   advance();
   advance();
@@ -228,9 +244,9 @@ Expr* Parser::parseRemovedCollection() {
 void Parser::parsePathSegments(ast::Path& path, SmallVectorImpl<ast::PathSegment>& segments) {
   const uint32_t begin = path.qualifier ? path.qualifier->span.begin - 1 : at_->begin;
   for (;;) {
-    const bool isName =
-        (at(TokenKind::Identifier) && !atWord(Word::Underscore)) || at(TokenKind::SelfValue) ||
-        at(TokenKind::SelfType) || at(TokenKind::Super) || at(TokenKind::Crate);
+    const bool isName = (at(TokenKind::Identifier) && !atWord(Word::Underscore)) ||
+                        at(TokenKind::SelfValue) || at(TokenKind::SelfType) ||
+                        at(TokenKind::Super) || at(TokenKind::Crate);
     if (!isName) {
       failExpected("a name");
       break;

@@ -53,9 +53,24 @@ ast::Ident Parser::expectIdent(StringRef what) {
   return {};
 }
 
+/// Does a malformed token behind the opener hold its closer, as a string does that is never closed?
+bool Parser::closedInsideMalformed(const Token& opener) const {
+  const char closer = opener.kind == TokenKind::LeftParen     ? ')'
+                      : opener.kind == TokenKind::LeftBracket ? ']'
+                                                              : '}';
+  for (const Token* token = at_; token->begin > opener.begin; --token)
+    if (token->kind == TokenKind::Error && text(*token).contains(closer))
+      return true;
+  return false;
+}
+
 void Parser::failUnclosed(const Token& opener) {
   if (panic_)
     return;
+  if (closedInsideMalformed(opener)) { // the lexer has said what is wrong
+    panic_ = true;
+    return;
+  }
   Diagnostic& report = fail(opener.span(), diag::UnterminatedDelimiter, text(opener));
   if (!atEnd())
     report.label(at_->span(), "found " + found(*at_) + " here");
@@ -99,8 +114,8 @@ const Token* Parser::matching(const Token* open) {
   return close == 0 ? nullptr : tokens_.data() + close;
 }
 
-/// Pairs the brackets of the whole buffer, once. A closer takes the nearest opener of its kind; what
-/// stands open between the two, and a closer without an opener, have no partner.
+/// Pairs the brackets of the whole buffer, once. A closer takes the nearest opener of its kind;
+/// what stands open between the two, and a closer without an opener, have no partner.
 void Parser::matchBrackets() {
   closers_.assign(tokens_.size(), 0);
   SmallVector<uint32_t, 64> open;

@@ -96,9 +96,9 @@ void Parser::parseStatements(SmallVectorImpl<Stmt*>& statements, bool& hasItems,
     }
     const Token* start = at_;
     bool endsWithBlock = false;
-    const bool beginsWithOperator = !statements.empty() && at_->newlineBefore &&
-                                    (at(TokenKind::Minus) || at(TokenKind::Amp) ||
-                                     at(TokenKind::Star));
+    const bool beginsWithOperator =
+        !statements.empty() && at_->newlineBefore &&
+        (at(TokenKind::Minus) || at(TokenKind::Amp) || at(TokenKind::Star));
     Stmt* statement = parseStatement(endsWithBlock);
     if (const auto* item = llvm::dyn_cast<ast::ItemStmt>(statement)) {
       if (item->item->kind != ast::ItemKind::Error) {
@@ -171,8 +171,9 @@ Stmt* Parser::parseStatement(bool& endsWithBlock) {
     const bool nextIsClose = !next.newlineBefore;
     switch (at_->word) {
     case Word::Defer:
-      if (nextIsClose && (next.kind == TokenKind::Identifier || lex::isKeyword(next.kind) ||
-                          next.kind == TokenKind::LeftBrace) &&
+      if (nextIsClose &&
+          (next.kind == TokenKind::Identifier || lex::isKeyword(next.kind) ||
+           next.kind == TokenKind::LeftBrace) &&
           next.kind != TokenKind::As) {
         advance();
         auto* statement = context_.make<ast::DeferStmt>(at_->span());
@@ -185,7 +186,7 @@ Stmt* Parser::parseStatement(bool& endsWithBlock) {
     case Word::Arena:
       if (nextIsClose && next.kind == TokenKind::LeftBrace) {
         auto* statement = context_.make<ast::ExprStmt>(at_->span());
-        statement->expr = parseUnbuiltBlock("arena");
+        statement->expr = parseUnbuiltBlock("arenas (`arena`)");
         statement->span = from(begin);
         endsWithBlock = true;
         return statement;
@@ -194,11 +195,15 @@ Stmt* Parser::parseStatement(bool& endsWithBlock) {
     case Word::Go:
       if (nextIsClose && (next.kind == TokenKind::Identifier || next.kind == TokenKind::Pipe ||
                           next.kind == TokenKind::PipePipe || next.kind == TokenKind::LeftBrace))
-        fail(at_->span(), diag::GoStatement);
+        fail(at_->span(), diag::GoStatement)
+            .help("`spawn(..)` starts a goroutine; goroutines are not supported yet");
+      break;
+    case Word::Spawn:
+      if (spawnsWithoutParentheses())
+        fail(at_->span(), diag::NotYet, kGoroutines);
       break;
     case Word::Import:
-      if (nextIsClose &&
-          (next.kind == TokenKind::Identifier || next.kind == TokenKind::String))
+      if (nextIsClose && (next.kind == TokenKind::Identifier || next.kind == TokenKind::String))
         fail(at_->span(), diag::DeclinedFeature, "import", "write `use`");
       break;
     default:

@@ -93,9 +93,9 @@ TEST_CASE("sorting goes by place, keeps the order of equals and drops repetition
   const auto& sorted = f.engine.diagnostics();
   REQUIRE(sorted.size() == 4);
   CHECK(sorted[0].code == Code::GJ0015);
-  CHECK(sorted[1].message == "`b` is not supported yet");
-  CHECK(sorted[2].message == "`a` is not supported yet");
-  CHECK(sorted[3].message == "`later` is not supported yet");
+  CHECK(sorted[1].message == "not supported yet: b");
+  CHECK(sorted[2].message == "not supported yet: a");
+  CHECK(sorted[3].message == "not supported yet: later");
   CHECK(f.engine.errorCount() == 4);
 }
 

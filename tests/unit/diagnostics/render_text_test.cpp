@@ -99,7 +99,7 @@ error[GT0003]: operator `+` is not defined for `i64` and `String`
       .label(s.at("a"), "first")
       .label(s.at("b"), "second");
   CHECK(s.text() == R"(
-error[GN0001]: `call` is not supported yet
+error[GN0001]: not supported yet: call
  --> a.gos:1:1
   |
 1 | f(a, b)
@@ -117,7 +117,7 @@ TEST_CASE("lines between labels are shown when few and dots when many") {
       .label(r.at("one"), "here")
       .label(r.at("ten"), "and there");
   CHECK(r.text() == R"(
-error[GN0001]: `x` is not supported yet
+error[GN0001]: not supported yet: x
   --> a.gos:3:1
    |
  1 | one
@@ -160,7 +160,7 @@ TEST_CASE("a long arc leaves its middle out, and arcs nest") {
       .primary("outer")
       .label({base + 4, base + uint32_t(all.find(')')) + 1}, "inner");
   CHECK(r.text() == R"(
-error[GN0001]: `x` is not supported yet
+error[GN0001]: not supported yet: x
   --> a.gos:1:1
    |
  1 |    {
@@ -244,7 +244,7 @@ error[GR0001]: cannot find ... `...` in this scope
 TEST_CASE("carets stand right under tabs, wide and combining characters") {
   Report r("\tx = \u65e5\u672c + e\u0301e + bad\n");
   r.engine.report(r.at("bad"), diag::NotYet, "bad").label(r.at("\u65e5\u672c"), "");
-  CHECK(r.text() == "\nerror[GN0001]: `bad` is not supported yet\n"
+  CHECK(r.text() == "\nerror[GN0001]: not supported yet: bad\n"
                     " --> a.gos:1:17\n"
                     "  |\n"
                     "1 |     x = \u65e5\u672c + e\u0301e + bad\n"
@@ -254,7 +254,7 @@ TEST_CASE("carets stand right under tabs, wide and combining characters") {
 TEST_CASE("T077: controls in source are visible and carets stay in their column") {
   Report r("a\x1b[31m\u202e bad\xff\n");
   r.engine.report(r.at("bad"), diag::NotYet, "bad");
-  CHECK(r.text() == "\nerror[GN0001]: `bad` is not supported yet\n"
+  CHECK(r.text() == "\nerror[GN0001]: not supported yet: bad\n"
                     " --> a.gos:1:9\n"
                     "  |\n"
                     "1 | a\\x1b[31m\\u{202e} bad\\xff\n"

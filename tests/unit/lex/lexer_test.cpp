@@ -57,7 +57,9 @@ std::string lexed(llvm::StringRef text) {
   CHECK(result.codes() == "");
   return result.list();
 }
-std::string codesOf(llvm::StringRef text) { return Lexed(text).codes(); }
+std::string codesOf(llvm::StringRef text) {
+  return Lexed(text).codes();
+}
 std::string stringOf(llvm::StringRef text) {
   Lexed result(text);
   const std::string value = result.value();
@@ -163,6 +165,9 @@ TEST_CASE("strings of every form end at their own quote") {
   CHECK(codesOf("r#\"abc\"") == "GP0018");
   CHECK(codesOf("\"\"\"abc\"") == "GP0018");
   CHECK(codesOf("f\"abc") == "GP0018");
+  CHECK(codesOf("\\\"a\\\" + 1") == "GP0018"); // escaped quotes outside of a string
+  CHECK(Lexed("`").engine.diagnostics().front().message ==
+        "malformed token: character U+0060 has no meaning here");
 }
 
 TEST_CASE("an unterminated string costs its line and no more") {
@@ -255,8 +260,7 @@ TEST_CASE("any byte is a token or a report") {
 
 TEST_CASE("a range of a file is lexed in the file's own offsets") {
   Lexed whole("abc def ghi");
-  const lex::TokenBuffer part =
-      lex::lexRange(whole.sources.file(whole.file), 4, 7, whole.engine);
+  const lex::TokenBuffer part = lex::lexRange(whole.sources.file(whole.file), 4, 7, whole.engine);
   REQUIRE(part.size() == 1 + lex::kEndPadding);
   CHECK(whole.sources.text(part[0].span()) == "def");
 }

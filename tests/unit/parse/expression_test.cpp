@@ -145,8 +145,7 @@ TEST_CASE("pipes") {
   CHECK(tree("x |> println!") == "(|> x println)");
   CHECK(tree("x |> println()") == "(|> x println)");
   CHECK(tree("x |> |v| println!(\"{}\", v)") == "(|> x (|v| (println! {v})))");
-  CHECK(tree("x |> |v| ys.map(|w| w |> f) |> g") ==
-        "(|> (|> x (|v| (.map ys (|w| (|> w f))))) g)");
+  CHECK(tree("x |> |v| ys.map(|w| w |> f) |> g") == "(|> (|> x (|v| (.map ys (|w| (|> w f))))) g)");
   CHECK(codes("x |> f(1)") == "GP0041");
   CHECK(codes("x |> r.m(1)") == "GP0041");
   CHECK(codes("x |> println(\"{}\", 1)") == "GP0041");
@@ -156,8 +155,7 @@ TEST_CASE("pipes") {
 }
 
 TEST_CASE("if, let-chains and while") {
-  CHECK(tree("if a { b } else if c { d } else { e }") ==
-        "(if a { b } else if c { d } else { e })");
+  CHECK(tree("if a { b } else if c { d } else { e }") == "(if a { b } else if c { d } else { e })");
   CHECK(tree("if let Some(x) = f && x > 1 && let Q = g { }") ==
         "(if (let Some(x) f) (> x 1) (let Q g) {})");
   CHECK(tree("if a && let Some(x) = f { }") == "(if a (let Some(x) f) {})");
@@ -203,6 +201,27 @@ TEST_CASE("what is not built is named") {
   CHECK(codes("let r = cohort(policy: P::A) { }") == "GN0001");
   CHECK(codes("arena { f() }") == "GN0001");
   CHECK(codes("unsafe extern \"C\" { fn f(x: i64) }") == "GN0001");
+  CHECK(codes("spawn f()") == "GN0001");
+  CHECK(codes("spawn { f() }") == "GN0001");
+  CHECK(codes("let h = spawn |x| x") == "GN0001");
+}
+
+TEST_CASE("spawn is an ordinary name where it is not written like a statement") {
+  CHECK(tree("let spawn = 1") == "let spawn = 1");
+  CHECK(tree("if spawn { }") == "(if spawn {})");
+  CHECK(tree("spawn(f)") == "(call spawn f)");
+}
+
+TEST_CASE("a misspelt compiler-known call is answered with the one that was meant") {
+  const auto suggestion = [](llvm::StringRef text) -> std::string {
+    const gos::test::Parsed parsed(text);
+    if (parsed.codes() != "GP0001" || parsed.engine.diagnostics().front().suggestions.size() != 1)
+      return parsed.codes();
+    return parsed.engine.diagnostics().front().suggestions.front().replacement;
+  };
+  CHECK(suggestion("prinltn!(\"x\")") == "println");
+  CHECK(suggestion("formt!(\"x\")") == "format");
+  CHECK(suggestion("frobnicate!(x)") == "GP0001");
 }
 
 TEST_CASE("newcomers' spellings get their own reports") {

@@ -32,8 +32,7 @@ TEST_CASE("structs and enums") {
   CHECK(tree("struct E {}") == "struct E {  }");
   CHECK(tree("#[derive(Debug, Eq)]\nenum E { A, B(i64, T), C { x: i64 } }") ==
         "#[derive(Debug, Eq)] enum E { A, B(i64, T), C { x: i64 } }");
-  CHECK(tree("packed enum E: u16 { A, #[default] B }") ==
-        "packed enum E: u16 { A, #[default] B }");
+  CHECK(tree("packed enum E: u16 { A, #[default] B }") == "packed enum E: u16 { A, #[default] B }");
   CHECK(tree("struct S<T>(T) where T: A") == "struct S<T>(T) where T: A");
   CHECK(codes("enum E: i8 { A }") == "GP0050");
   CHECK(codes("enum E: u65 { A }") == "GP0050");
@@ -84,7 +83,8 @@ TEST_CASE("modules and their statements") {
 TEST_CASE("use is flattened") {
   CHECK(tree("use a::b") == "use a::b");
   CHECK(tree("use a::b as c") == "use a::b as c");
-  CHECK(tree("use a::{b, c as d, e::f, g::{h, self}}") == "use a::b a::c as d a::e::f a::g::h a::g");
+  CHECK(tree("use a::{b, c as d, e::f, g::{h, self}}") ==
+        "use a::b a::c as d a::e::f a::g::h a::g");
   CHECK(tree("use crate::a::super::b") == "use crate::a::super::b");
   CHECK(tree("use \"example.com/my-lib\"") == "use \"example.com/my-lib\" as my_lib");
   CHECK(tree("use \"example.com/lib\"::part::{X, Y}") ==
@@ -108,13 +108,17 @@ TEST_CASE("let") {
 TEST_CASE("patterns") {
   CHECK(tree("match x { _ => 0, 1 | 2 => 1, -3 => 2, \"a\" => 3, 'c' => 4, true => 5 }") ==
         "(match x [_ => 0] [1 | 2 => 1] [-3 => 2] [\"a\" => 3] [(char 99) => 4] [true => 5])");
-  CHECK(tree("match x { 1..5 => 0, 1..=5 => 1, ..5 => 2, ..=5 => 3, 5.. => 4, i64::MIN..=-1 => 5 }") ==
-        "(match x [1..5 => 0] [1..=5 => 1] [_..5 => 2] [_..=5 => 3] [5.._ => 4] "
-        "[i64::MIN..=(- 1) => 5])");
-  CHECK(tree("match x { n @ 1..=9 => n, mut y => y }") == "(match x [n @ 1..=9 => n] [mut y => y])");
-  CHECK(tree("match x { E::V => 0, E::W(a, _) => 1, E::X { f, g: 1, mut h, .. } => 2, S {} => 3 }") ==
-        "(match x [E::V => 0] [E::W(a, _) => 1] [E::X { f: f g: 1 h: mut h .. } => 2] [S { } => "
-        "3])");
+  CHECK(
+      tree(
+          "match x { 1..5 => 0, 1..=5 => 1, ..5 => 2, ..=5 => 3, 5.. => 4, i64::MIN..=-1 => 5 }") ==
+      "(match x [1..5 => 0] [1..=5 => 1] [_..5 => 2] [_..=5 => 3] [5.._ => 4] "
+      "[i64::MIN..=(- 1) => 5])");
+  CHECK(tree("match x { n @ 1..=9 => n, mut y => y }") ==
+        "(match x [n @ 1..=9 => n] [mut y => y])");
+  CHECK(
+      tree("match x { E::V => 0, E::W(a, _) => 1, E::X { f, g: 1, mut h, .. } => 2, S {} => 3 }") ==
+      "(match x [E::V => 0] [E::W(a, _) => 1] [E::X { f: f g: 1 h: mut h .. } => 2] [S { } => "
+      "3])");
   CHECK(tree("match x { [] => 0, [a] => 1, [a, .., z] => 2, [a, ..rest] => 3 }") ==
         "(match x [[] => 0] [[a] => 1] [[a, .., z] => 2] [[a, ..rest] => 3])");
   CHECK(tree("match x { (a, b) => 0, (a,) => 1, (a) => 2, () => 3, &y => 4, &mut z => 5 }") ==
@@ -154,7 +158,8 @@ TEST_CASE("cfg leaves out what does not hold") {
 }
 
 TEST_CASE("comments above an item document it") {
-  Parsed parsed("// one\n\n// two\n// three\n#[inline]\nfn f() { }\nstruct S { // no\n}\nfn g() { }");
+  Parsed parsed(
+      "// one\n\n// two\n// three\n#[inline]\nfn f() { }\nstruct S { // no\n}\nfn g() { }");
   const auto items = parsed.file.module->items;
   CHECK(parsed.sources.text(items[0]->documentation) == "// two\n// three");
   CHECK(!items[1]->documentation.valid());
@@ -168,8 +173,8 @@ TEST_CASE("signatures of the library's table") {
   const auto parsed = [&](llvm::StringRef text) {
     const std::string file = ("xx" + text + "yy").str();
     const gos::FileId id = llvm::cantFail(sources.addCopy("table", file));
-    const auto* function = gos::parse::parseSignature(id, 2, uint32_t(file.size() - 2), sources,
-                                                      context, engine);
+    const auto* function =
+        gos::parse::parseSignature(id, 2, uint32_t(file.size() - 2), sources, context, engine);
     std::string out;
     llvm::raw_string_ostream stream(out);
     if (function)

@@ -133,8 +133,7 @@ TEST_CASE("a colon in the first entry makes a map") {
   CHECK(tree("let a = { a::b }") == "let a = { a::b }");
   CHECK(tree("let a = { let b: i64 = 1\n b }") == "let a = { let b: i64 = 1; b }");
   CHECK(tree("let a = { b()\n let c: i64 = 1\n c }") == "let a = { (call b); let c: i64 = 1; c }");
-  CHECK(tree("let a = { b = |x: i64| x\n 1 }") ==
-        "let a = { (= b <- (|x: i64| x)); 1 }");
+  CHECK(tree("let a = { b = |x: i64| x\n 1 }") == "let a = { (= b <- (|x: i64| x)); 1 }");
   CHECK(tree("let a = { f(|x: i64| x) }") == "let a = { (call f (|x: i64| x)) }");
   CHECK(tree("|| { S { a: 1 } }") == "(|| { (new S a: 1) })");
 }

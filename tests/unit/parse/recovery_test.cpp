@@ -3,6 +3,12 @@
 using gos::test::codes;
 using gos::test::Parsed;
 
+TEST_CASE("a bracket whose closer is swallowed by a malformed token is not reported beside it") {
+  CHECK(codes("println!(\"unterminated)") == "GP0018");
+  CHECK(codes("fn f() { g(#[\"x]) }") == "GP0018");
+  CHECK(codes("f(\"unterminated") == "GP0018 GP0003"); // two mistakes
+}
+
 TEST_CASE("one mistake gives one report") {
   CHECK(codes("fn f( { }\nfn g() { }") == "GP0001");
   CHECK(codes("fn f(a: ) { let x = 1 }\nfn g() { }") == "GP0001");
@@ -40,9 +46,14 @@ TEST_CASE("nesting has a limit and no effect on the stack") {
       out += text;
     return out;
   };
-  for (const char* open : {"(", "[", "#[", "{", "f(", "a[", "|x| ", "if x {", "match x { _ => ",
-                           "loop {", "return ", "break ", "f\"{", "let x = {", "S { a: ", "#{",
-                           "{1: ", "comptime {", "fn f() {", "mod m {", "||", "<"}) {
+  for (const char* open : {"(",        "[",         "#[",
+                           "{",        "f(",        "a[",
+                           "|x| ",     "if x {",    "match x { _ => ",
+                           "loop {",   "return ",   "break ",
+                           "f\"{",     "let x = {", "S { a: ",
+                           "#{",       "{1: ",      "comptime {",
+                           "fn f() {", "mod m {",   "||",
+                           "<"}) {
     CAPTURE(open);
     const std::string reported = codes(repeat(open, 100000));
     CHECK(!reported.empty());
@@ -93,7 +104,8 @@ TEST_CASE("chains are read by loops, and have a limit of their own") {
 }
 
 TEST_CASE("lookahead is remembered, so that repetition costs linear time") {
-  for (const char* line : {"#[a]\n", "a<b,", "{a(", "f\"{", "f\"\"\"{\"\"\"", "x = {a(b, c): d}\n", "f(|| f("}) {
+  for (const char* line :
+       {"#[a]\n", "a<b,", "{a(", "f\"{", "f\"\"\"{\"\"\"", "x = {a(b, c): d}\n", "f(|| f("}) {
     std::string text;
     while (text.size() < 200000)
       text += line;
@@ -104,9 +116,10 @@ TEST_CASE("lookahead is remembered, so that repetition costs linear time") {
 
 TEST_CASE("garbage ends, and soon") {
   std::string soup;
-  const char* const words[] = {"fn", "{", "(", "]", "let", "=", "<", "a", "\n", "}", "=>", "|", "#[",
-                               "'a", "\"", ",", ";", "..", "match", "f\"{", "::", "-", "if", ")",
-                               "impl", ">", "&", "1", ".", "use", "comptime", "`", "$"};
+  const char* const words[] = {"fn",    "{",    "(",   "]",        "let", "=",  "<",    "a", "\n",
+                               "}",     "=>",   "|",   "#[",       "'a",  "\"", ",",    ";", "..",
+                               "match", "f\"{", "::",  "-",        "if",  ")",  "impl", ">", "&",
+                               "1",     ".",    "use", "comptime", "`",   "$"};
   uint32_t state = 12345;
   for (int round = 0; round < 300; ++round) {
     soup.clear();
