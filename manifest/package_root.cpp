@@ -1,8 +1,8 @@
 #include "manifest/package_root.h"
 
-#include "sandbox/policy/host/host_paths.h"
 #include "manifest/source_file.h"
 #include "manifest/toml_reader.h"
+#include "sandbox/policy/host/host_paths.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -49,7 +49,8 @@ private:
 
 /// The nearest directory at or above `directory` (canonical) with a `project.toml`; empty if there
 /// is none. What lies in a shared temporary directory is anybody's, and is passed over. Where it
-/// cannot be seen whether there is one, nobody can tell whether it tightens: `errorNumber` says why.
+/// cannot be seen whether there is one, nobody can tell whether it tightens: `errorNumber` says
+/// why.
 std::string nearestManifestDirectory(const std::string& directory, int& errorNumber);
 
 /// Does a member pattern (`crates/*`) match a path relative to the workspace?

@@ -1,8 +1,8 @@
 #include "manifest/project.h"
 
-#include "sandbox/policy/host/host_paths.h"
 #include "manifest/package_root.h"
 #include "manifest/source_file.h"
+#include "sandbox/policy/host/host_paths.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,7 +21,9 @@ std::string parentPath(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-llvm::StringRef nameOfFile(llvm::StringRef path) { return path.substr(path.rfind('/') + 1); }
+llvm::StringRef nameOfFile(llvm::StringRef path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
 std::string directoryOf(llvm::StringRef path) {
   return path.contains('/') ? path.rsplit('/').first.str() : std::string();
@@ -58,7 +60,7 @@ public:
     struct stat status{};
     if (::stat(path.c_str(), &status) != 0)
       return refuse(path, errno);
-    const bool loaded = S_ISDIR(status.st_mode)                     ? loadDirectory(path)
+    const bool loaded = S_ISDIR(status.st_mode)             ? loadDirectory(path)
                         : nameOfFile(path) == kManifestName ? loadManifest(path)
                                                             : loadFile(path);
     if (!loaded || !loadDependencies() || !checkCycles())
@@ -69,8 +71,7 @@ public:
   }
 
 private:
-  // ---- the package that was asked for
-  // -------------------------------------------------------------
+  // ---- the package that was asked for -------------------------------------------------------
 
   /// Reports why a path of the command line cannot be looked up.
   std::nullopt_t refuse(const std::string& path, int errorNumber) {
@@ -266,8 +267,7 @@ private:
     return best;
   }
 
-  // ---- dependencies
-  // -------------------------------------------------------------------------------
+  // ---- dependencies -------------------------------------------------------------------------
 
   bool loadDependencies() {
     bool good = true;

@@ -1,8 +1,8 @@
 #include "manifest/project.h"
 
-#include "manifest/host_paths.h"
 #include "manifest/package_root.h"
 #include "manifest/source_file.h"
+#include "sandbox/policy/host/host_paths.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -432,6 +432,50 @@ TEST_CASE("T079 a lone file that is a link out of its directory is an error") {
   Loading loading(tree.at("d/x.gos"));
   CHECK_FALSE(readSource(loading.root(), "x.gos", loading.sources, loading.engine).has_value());
   CHECK(loading.codes() == "GJ0014");
+}
+
+TEST_CASE("the manifest of a project, given as the file, means the project") {
+  Tree tree;
+  tree.package("w");
+  const Loading loading(tree.at("w/project.toml"));
+  CHECK(loading.codes().empty());
+  CHECK(loading.root().entry == "src/main.gos");
+  CHECK_FALSE(loading.root().loneFile);
+  CHECK(loading.root().directory == tree.at("w"));
+  // In a directory that is everybody's a manifest counts for nothing, so it means nothing either.
+  tree.package("shared");
+  REQUIRE(::chmod(tree.at("shared").c_str(), 01777) == 0);
+  CHECK(Loading(tree.at("shared/project.toml")).codes() == "GJ0020");
+}
+
+TEST_CASE("a directory that cannot be looked into is said to be that") {
+  Tree tree;
+  tree.package("w");
+  tree.package("w/inner");
+  REQUIRE(::chmod(tree.at("").c_str(), 0755) == 0);
+  REQUIRE(::chmod(tree.at("w/inner").c_str(), 0) == 0);
+  const bool isRoot = ::geteuid() == 0; // whom nothing is closed to
+  if (isRoot)
+    REQUIRE(::seteuid(65534) == 0);
+  const Loading directory(tree.at("w/inner")), file(tree.at("w/inner/src/main.gos"));
+  if (isRoot)
+    REQUIRE(::seteuid(0) == 0);
+  REQUIRE(::chmod(tree.at("w/inner").c_str(), 0755) == 0);
+  CHECK(directory.codes() == "GJ0017"); // and not the project around it
+  CHECK(directory.message() == "cannot read `" + tree.at("w/inner") + "`: permission denied");
+  CHECK(file.codes() == "GJ0017");
+}
+
+TEST_CASE("a working directory that is gone is not the root directory") {
+  Tree tree;
+  tree.file("gone/x", "");
+  const std::string before = std::filesystem::current_path();
+  std::filesystem::current_path(tree.at("gone"));
+  std::filesystem::remove_all(tree.at("gone"));
+  const Loading dot("."), file("x.gos");
+  std::filesystem::current_path(before);
+  CHECK(dot.message() == "cannot read `.`: the working directory no longer exists");
+  CHECK(file.message() == "cannot read `x.gos`: the working directory no longer exists");
 }
 
 TEST_CASE("each way a source can't be read has its own diagnostic") {
