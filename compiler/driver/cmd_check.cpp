@@ -13,7 +13,8 @@ int runCheck(const Options& options) {
   if (!clean || compilation.engine().hasErrors())
     return kExitDiagnostics;
   if (!options.quiet && options.messageFormat == MessageFormat::Text)
-    llvm::errs() << "checked " << compilation.fileCount() << (compilation.fileCount() == 1 ? " file, " : " files, ")
+    llvm::errs() << "checked " << compilation.fileCount()
+                 << (compilation.fileCount() == 1 ? " file, " : " files, ")
                  << compilation.regionCount() << " compile-time region"
                  << (compilation.regionCount() == 1 ? "" : "s") << " evaluated\n";
   return kExitClean;

@@ -16,7 +16,8 @@ int runParse(const Options& options) {
   ast::Context context;
   auto buffer = llvm::MemoryBuffer::getFile(options.operands.front());
   if (!buffer) {
-    engine.report(diag::FileUnreadable, options.operands.front(), buffer.getError().message());
+    engine.report(diag::FileUnreadable, options.operands.front(),
+                  systemWords(buffer.getError().value()));
     printDiagnostics(engine, options);
     return kExitDiagnostics;
   }
@@ -30,10 +31,12 @@ int runParse(const Options& options) {
   parseOptions.isEntry = true;
   const ast::File parsed = parse::parseFile(*file, sources, context, engine, parseOptions);
   printDiagnostics(engine, options);
-  // The tree of a source that is nested too deep is as deep as the source: printing it would use up the stack (T074).
-  const bool tooDeep = engine.suppressed() != 0 || llvm::any_of(engine.diagnostics(), [](const Diagnostic& each) {
-                         return each.code == Code::GP0017;
-                       });
+  // The tree of a source that is nested too deep is as deep as the source: printing it would use up
+  // the stack (T074).
+  const bool tooDeep =
+      engine.suppressed() != 0 || llvm::any_of(engine.diagnostics(), [](const Diagnostic& each) {
+        return each.code == Code::GP0017;
+      });
   if (!tooDeep)
     ast::print(llvm::outs(), parsed);
   return engine.hasErrors() ? kExitDiagnostics : kExitClean;

@@ -15,15 +15,21 @@ namespace {
 
 llvm::StringRef runtimeCode(vm::TrapKind kind) {
   switch (kind) {
-  case vm::TrapKind::Incompatible: return "GX0001";
-  case vm::TrapKind::NoArm: return "GX0006";
-  case vm::TrapKind::Depth: return "GX0008";
-  case vm::TrapKind::Budget: return "GX0009";
-  case vm::TrapKind::Denied: return "GX0010";
+  case vm::TrapKind::Incompatible:
+    return "GX0001";
+  case vm::TrapKind::NoArm:
+    return "GX0006";
+  case vm::TrapKind::Depth:
+    return "GX0008";
+  case vm::TrapKind::Budget:
+    return "GX0009";
+  case vm::TrapKind::Denied:
+    return "GX0010";
   case vm::TrapKind::None:
   case vm::TrapKind::Panic:
   case vm::TrapKind::Exit:
-  case vm::TrapKind::Refused: break;
+  case vm::TrapKind::Refused:
+    break;
   }
   return "GX0005";
 }
@@ -31,8 +37,9 @@ llvm::StringRef runtimeCode(vm::TrapKind kind) {
 /// "error: runtime error: error[GX0005]: panic: MESSAGE" and the call stack, innermost first.
 void printTrap(const vm::TrapDetails& trap, const SourceMap& sources) {
   llvm::raw_ostream& out = llvm::errs();
-  out << "error: runtime error: error[" << runtimeCode(trap.kind) << "]: "
-      << (trap.kind == vm::TrapKind::Panic ? "panic: " : "") << escapeForTextBlock(trap.message) << '\n';
+  out << "error: runtime error: error[" << runtimeCode(trap.kind)
+      << "]: " << (trap.kind == vm::TrapKind::Panic ? "panic: " : "")
+      << escapeForTextBlock(trap.message) << '\n';
   if (trap.trace.empty())
     return;
   out << "stack trace, innermost call first:\n";
@@ -64,7 +71,8 @@ int exitCodeOf(vm::Vm& machine, const vm::Module& module, vm::Value result) {
                           ? vm::Trap()
                           : vm::formatDisplay(machine, object->slots()[0], variant.fields[0], text);
       stdlib::flushOutput(machine);
-      llvm::errs() << "error: " << (trap ? escapeForTextBlock(trap->message) : escapeForTextBlock(text.text()))
+      llvm::errs() << "error: "
+                   << (trap ? escapeForTextBlock(trap->message) : escapeForTextBlock(text.text()))
                    << '\n';
     }
   }
@@ -100,12 +108,14 @@ int runRun(const Options& options) {
   vmOptions.host = stdlib::makeHost(std::move(host));
   auto machine = vm::Vm::create(*module, stdlib::nativeTable(), std::move(vmOptions));
   if (!machine) {
-    llvm::errs() << "gos: error: the program does not verify: " << llvm::toString(machine.takeError()) << '\n';
+    llvm::errs() << "gos: error: the program does not verify: "
+                 << llvm::toString(machine.takeError()) << '\n';
     return kExitDiagnostics;
   }
   vm::Value result = 0;
   vm::Trap trap = (*machine)->run(module->entry, result);
-  // The hooks of `std::runtime` run before anything is reported; one that panics or exits has the last word.
+  // The hooks of `std::runtime` run before anything is reported; one that panics or exits has the
+  // last word.
   auto observe = [&](vm::Trap& fatal) {
     return fatal && fatal->kind != vm::TrapKind::Exit && stdlib::runPanicHook(**machine, fatal);
   };

@@ -19,6 +19,9 @@ Colour colourFor(ColourWhen when, int fd);
 /// Renders everything an engine holds to standard error.
 void printDiagnostics(Engine& engine, const Options& options);
 
+/// "no space left on device": an errno in the words of our messages.
+std::string systemWords(int number);
+
 int runCheck(const Options& options);
 int runRun(const Options& options);
 int runExplain(const Options& options);

@@ -17,8 +17,8 @@ void fillStandardDescriptors() {
       (void)open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
 }
 
-/// A compilation allocates and hardly frees: growing in large steps, without a mapping for each big table,
-/// halves the time of checking a million lines.
+/// A compilation allocates and hardly frees: growing in large steps, without a mapping for each big
+/// table, halves the time of checking a million lines.
 void tuneAllocator() {
 #ifndef GOS_SANITIZED
   mallopt(M_TOP_PAD, 32 << 20);
@@ -31,20 +31,37 @@ void tuneAllocator() {
 
 static int dispatch(int argc, char** argv);
 
-int main(int argc, char** argv) {
+/// What a stream could not write (a full disk) is an error of the command and told on the other
+/// one. A reader that went away ends the command without a word.
+static int reportUnwritten(int code) {
   using namespace gos::driver;
+  llvm::raw_fd_ostream* const streams[] = {&llvm::outs(), &llvm::errs()};
+  const llvm::StringRef names[] = {"output", "error"};
+  std::error_code errors[2];
+  for (int i = 0; i < 2; ++i) {
+    streams[i]->flush();
+    errors[i] = streams[i]->error();
+    streams[i]->clear_error();
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (!errors[i])
+      continue;
+    code = code == kExitClean ? kExitDiagnostics : code;
+    if (errors[i] != std::errc::broken_pipe)
+      *streams[1 - i] << "gos: error: cannot write to standard " << names[i] << ": "
+                      << systemWords(errors[i].value()) << '\n';
+  }
+  for (llvm::raw_fd_ostream* stream : streams) {
+    stream->flush();
+    stream->clear_error(); // its destructor would abort; there is nobody left to tell
+  }
+  return code;
+}
+
+int main(int argc, char** argv) {
   fillStandardDescriptors();
   tuneAllocator();
-  int code = dispatch(argc, argv);
-  // What could not be written (a full disk, a closed pipe) is an error of the command, not a crash.
-  llvm::outs().flush();
-  if (llvm::outs().has_error()) {
-    llvm::errs() << "gos: error: cannot write to standard output: " << llvm::outs().error().message() << '\n';
-    llvm::outs().clear_error();
-    code = code == kExitClean ? kExitDiagnostics : code;
-  }
-  llvm::errs().clear_error();
-  return code;
+  return reportUnwritten(dispatch(argc, argv));
 }
 
 static int dispatch(int argc, char** argv) {
@@ -69,12 +86,18 @@ static int dispatch(int argc, char** argv) {
     return kExitClean;
   }
   switch (options.command) {
-  case CommandId::Check: return runCheck(options);
-  case CommandId::Run: return runRun(options);
-  case CommandId::Explain: return runExplain(options);
-  case CommandId::Parse: return runParse(options);
-  case CommandId::Disassemble: return runDisassemble(options);
-  case CommandId::Help: break;
+  case CommandId::Check:
+    return runCheck(options);
+  case CommandId::Run:
+    return runRun(options);
+  case CommandId::Explain:
+    return runExplain(options);
+  case CommandId::Parse:
+    return runParse(options);
+  case CommandId::Disassemble:
+    return runDisassemble(options);
+  case CommandId::Help:
+    break;
   }
   if (options.operands.empty()) {
     printHelp(llvm::outs(), std::nullopt);
@@ -82,7 +105,8 @@ static int dispatch(int argc, char** argv) {
   }
   auto about = commandFromSpelling(options.operands.front());
   if (!about) {
-    llvm::errs() << "gos: error: no command of that name; run `gos --help` for the list\n";
+    llvm::errs() << "gos: error: no command " << quoted(options.operands.front()) << "\n  "
+                 << hintForCommand(options.operands.front()) << '\n';
     return kExitUsage;
   }
   printHelp(llvm::outs(), about);

@@ -11,8 +11,11 @@ namespace {
 using llvm::StringRef;
 
 using CommandSet = unsigned;
-constexpr CommandSet bit(CommandId id) { return 1u << unsigned(id); }
-constexpr CommandSet kFolds = bit(CommandId::Check) | bit(CommandId::Run) | bit(CommandId::Disassemble);
+constexpr CommandSet bit(CommandId id) {
+  return 1u << unsigned(id);
+}
+constexpr CommandSet kFolds =
+    bit(CommandId::Check) | bit(CommandId::Run) | bit(CommandId::Disassemble);
 constexpr CommandSet kDiagnoses = kFolds | bit(CommandId::Parse);
 constexpr CommandSet kExplains = bit(CommandId::Explain);
 constexpr CommandSet kAll = ~0u;
@@ -32,8 +35,7 @@ struct OptionRow {
 };
 
 const CommandRow kCommands[] = {
-#define GOS_COMMAND(id, spelling, operands, summary)                                               \
-  {CommandId::id, spelling, operands, summary},
+#define GOS_COMMAND(id, spelling, operands, summary) {CommandId::id, spelling, operands, summary},
 #include "compiler/driver/commands.def"
 };
 const OptionRow kOptions[] = {
@@ -42,9 +44,9 @@ const OptionRow kOptions[] = {
 #include "compiler/driver/commands.def"
 };
 
-const CommandRow& row(CommandId id) { return kCommands[unsigned(id)]; }
-
-std::string quoted(StringRef text) { return ("`" + escapeForText(text) + "`"); }
+const CommandRow& row(CommandId id) {
+  return kCommands[unsigned(id)];
+}
 
 std::string didYouMean(StringRef word, llvm::ArrayRef<StringRef> candidates) {
   StringRef best = nearest(word, candidates);
@@ -56,15 +58,22 @@ std::optional<uint64_t> parseCount(StringRef text, bool sizes) {
   unsigned shift = 0;
   if (sizes && !text.empty()) {
     switch (text.back()) {
-    case 'K': shift = 10; break;
-    case 'M': shift = 20; break;
-    case 'G': shift = 30; break;
+    case 'K':
+      shift = 10;
+      break;
+    case 'M':
+      shift = 20;
+      break;
+    case 'G':
+      shift = 30;
+      break;
     }
     if (shift)
       text = text.drop_back();
   }
   uint64_t value = 0;
-  if (text.empty() || !llvm::all_of(text, llvm::isDigit) || text.getAsInteger(10, value) || value == 0)
+  if (text.empty() || !llvm::all_of(text, llvm::isDigit) || text.getAsInteger(10, value) ||
+      value == 0)
     return std::nullopt;
   if (value > (uint64_t(1) << 62) >> shift)
     return std::nullopt;
@@ -94,14 +103,8 @@ public:
       return fail("found option " + quoted(first.split('=').first) + " before the command",
                   "options stand after the command: gos COMMAND [OPTION...]");
     auto command = commandFromSpelling(first);
-    if (!command) {
-      llvm::SmallVector<StringRef> names;
-      for (const CommandRow& command_ : kCommands)
-        names.push_back(command_.spelling);
-      std::string hint = didYouMean(first, names);
-      return fail("no command " + quoted(first),
-                  hint.empty() ? "run `gos --help` for the list of commands" : hint);
-    }
+    if (!command)
+      return fail("no command " + quoted(first), hintForCommand(first));
     options_.command = *command;
     next_ = 1;
     while (next_ < arguments_.size()) {
@@ -174,8 +177,9 @@ private:
       return refuse("no option " + quoted(name), hint.empty() ? seeHelp() : hint);
     }
     if (!(option->commands & bit(options_.command)))
-      return refuse(("`gos " + row(options_.command).spelling + "` has no option `" + name + "`").str(),
-                    seeHelp());
+      return refuse(
+          ("`gos " + row(options_.command).spelling + "` has no option `" + name + "`").str(),
+          seeHelp());
     unsigned mask = 1u << unsigned(option->id);
     if (option->repeat == Once && (seen_ & mask))
       return refuse(("`" + name + "` is given twice").str(), "give it once");
@@ -197,7 +201,8 @@ private:
 
   bool closedSet(StringRef option, StringRef value, llvm::ArrayRef<StringRef> words) {
     std::string hint = didYouMean(value, words);
-    return refuse(("`" + option + "` is ").str() + llvm::join(words, ", ") + "; found " + quoted(value),
+    return refuse(("`" + option + "` is ").str() + llvm::join(words, ", ") + "; found " +
+                      quoted(value),
                   hint);
   }
 
@@ -216,10 +221,14 @@ private:
       if (!llvm::is_contained(options_.comptimeEnv, value))
         options_.comptimeEnv.push_back(value.str());
       return true;
-    case OptionId::ComptimeSteps: return count("--comptime-steps", value, false, options_.budgets.steps);
-    case OptionId::ComptimeMemory: return count("--comptime-memory", value, true, options_.budgets.heapBytes);
-    case OptionId::ComptimeDepth: return count("--comptime-depth", value, false, options_.budgets.depth);
-    case OptionId::ComptimeResult: return count("--comptime-result", value, true, options_.budgets.resultBytes);
+    case OptionId::ComptimeSteps:
+      return count("--comptime-steps", value, false, options_.budgets.steps);
+    case OptionId::ComptimeMemory:
+      return count("--comptime-memory", value, true, options_.budgets.heapBytes);
+    case OptionId::ComptimeDepth:
+      return count("--comptime-depth", value, false, options_.budgets.depth);
+    case OptionId::ComptimeResult:
+      return count("--comptime-result", value, true, options_.budgets.resultBytes);
     case OptionId::MessageFormat:
       if (value == "text")
         options_.messageFormat = MessageFormat::Text;
@@ -238,8 +247,12 @@ private:
       else
         return closedSet("--color", value, {"auto", "always", "never"});
       return true;
-    case OptionId::Quiet: options_.quiet = true; return true;
-    case OptionId::Help: options_.wantsHelp = true; return true;
+    case OptionId::Quiet:
+      options_.quiet = true;
+      return true;
+    case OptionId::Help:
+      options_.wantsHelp = true;
+      return true;
     }
     return false;
   }
@@ -247,8 +260,11 @@ private:
   bool count(StringRef option, StringRef value, bool sizes, uint64_t& into) {
     auto parsed = parseCount(value, sizes);
     if (!parsed)
-      return refuse(("`" + option + "` takes a positive number" + (sizes ? ", with K, M or G if you like" : "") +
-                     "; found ").str() + quoted(value), "");
+      return refuse(("`" + option + "` takes a positive number" +
+                     (sizes ? ", with K, M or G if you like" : "") + "; found ")
+                            .str() +
+                        quoted(value),
+                    "");
     into = *parsed;
     return true;
   }
@@ -329,19 +345,34 @@ void printCommandHelp(llvm::raw_ostream& out, CommandId command) {
     break;
   case CommandId::Parse:
   case CommandId::Disassemble:
-  case CommandId::Help: break;
+  case CommandId::Help:
+    break;
   }
 }
 
 } // namespace
 
-llvm::StringRef spelling(CommandId command) { return row(command).spelling; }
+llvm::StringRef spelling(CommandId command) {
+  return row(command).spelling;
+}
 
 std::optional<CommandId> commandFromSpelling(StringRef text) {
   for (const CommandRow& command : kCommands)
     if (command.spelling == text)
       return command.id;
   return std::nullopt;
+}
+
+std::string hintForCommand(StringRef text) {
+  llvm::SmallVector<StringRef> names;
+  for (const CommandRow& command : kCommands)
+    names.push_back(command.spelling);
+  std::string hint = didYouMean(text, names);
+  return hint.empty() ? "run `gos --help` for the list of commands" : hint;
+}
+
+std::string quoted(StringRef text) {
+  return "`" + escapeForText(text) + "`";
 }
 
 ParsedCommandLine parseCommandLine(llvm::ArrayRef<StringRef> arguments) {
@@ -351,7 +382,8 @@ ParsedCommandLine parseCommandLine(llvm::ArrayRef<StringRef> arguments) {
 void printHelp(llvm::raw_ostream& out, std::optional<CommandId> command) {
   if (command && *command != CommandId::Help)
     return printCommandHelp(out, *command);
-  out << "gos " GOS_VERSION ": the Gossamer toolchain\n\nusage: gos COMMAND [OPTION...] [OPERAND]\n\ncommands:\n";
+  out << "gos " GOS_VERSION
+         ": the Gossamer toolchain\n\nusage: gos COMMAND [OPTION...] [OPERAND]\n\ncommands:\n";
   llvm::SmallVector<std::pair<std::string, StringRef>> rows;
   for (const CommandRow& entry : kCommands)
     rows.push_back({(entry.spelling + " " + entry.operands).str(), entry.summary});

@@ -1,6 +1,7 @@
 #pragma once
-// The command line: argv into one Options value, or one usage error (exit 2). Policy is never taken for data nor
-// data for policy: an option stands after its command and before what belongs to the program.
+// The command line: argv into one Options value, or one usage error (exit 2). Policy is never taken
+// for data nor data for policy: an option stands after its command and before what belongs to the
+// program.
 
 #include "diagnostics/render.h"
 #include "sandbox/policy/comptime_policy.h"
@@ -55,5 +56,9 @@ void printHelp(llvm::raw_ostream& out, std::optional<CommandId> command);
 
 llvm::StringRef spelling(CommandId command);
 std::optional<CommandId> commandFromSpelling(llvm::StringRef text);
+/// What to type instead of a command that does not exist.
+std::string hintForCommand(llvm::StringRef text);
+/// The text in backticks, with nothing in it that a terminal would act on.
+std::string quoted(llvm::StringRef text);
 
 } // namespace gos::driver

@@ -9,7 +9,8 @@
 namespace gos::driver {
 namespace {
 
-/// "src/deep/nest.gos", "src/deep/nest/mod.gos" -> {"deep", "nest"}; the entry file has the empty path.
+/// "src/deep/nest.gos", "src/deep/nest/mod.gos" -> {"deep", "nest"}; the entry file has the empty
+/// path.
 std::vector<std::string> modulePath(llvm::StringRef path, const Package& package) {
   llvm::StringRef rest = path;
   if (!package.sourceDirectory.empty())
@@ -53,7 +54,8 @@ bool Compilation::parseProject() {
     resolve::Package parsed;
     parsed.name = package.moduleName;
     for (const PackageDependency& dependency : package.dependencies)
-      parsed.dependencies.push_back({dependency.moduleName, dependency.key, dependency.package + 1});
+      parsed.dependencies.push_back(
+          {dependency.moduleName, dependency.key, dependency.package + 1});
     // The entry file first; the library of a package that also has a main is a module of it.
     std::vector<std::string> files = listSources(package, engine_);
     llvm::erase(files, package.entry);
@@ -92,9 +94,12 @@ bool Compilation::checkAndFold(bool needsMain) {
     const fold::FoldOutcome outcome = fold::foldRound(fold, *program_);
     regionCount_ = fold.record.regions;
     switch (outcome) {
-    case fold::FoldOutcome::Nothing: return true;
-    case fold::FoldOutcome::Failed: return false;
-    case fold::FoldOutcome::Spliced: break;
+    case fold::FoldOutcome::Nothing:
+      return true;
+    case fold::FoldOutcome::Failed:
+      return false;
+    case fold::FoldOutcome::Spliced:
+      break;
     }
   }
 }

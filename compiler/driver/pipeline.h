@@ -1,5 +1,6 @@
 #pragma once
-// Runs the phases that a command asks for: project, parse, check, fold, and check again over what a fold spliced.
+// Runs the phases that a command asks for: project, parse, check, fold, and check again over what a
+// fold spliced.
 
 #include "compiler/check/check.h"
 #include "compiler/driver/options.h"
@@ -17,7 +18,8 @@ class Compilation {
 public:
   explicit Compilation(const Options& options);
 
-  /// Loads, parses, checks and folds what FILE or DIR names. False after reports. `needsMain`: report its absence.
+  /// Loads, parses, checks and folds what FILE or DIR names. False after reports. `needsMain`:
+  /// report its absence.
   bool compile(llvm::StringRef path, bool needsMain);
   /// The complete program as a module, with `main` as its entry. After a compile that succeeded.
   std::optional<vm::Module> lowerProgram();
