@@ -147,8 +147,9 @@ private:
       return false;
     }
     if (answer.resultTooLarge) {
-      context_.engine.report(region.node->span, diag::ResultTooLarge, answer.resultBytes,
-                             context_.policy.budgets.resultBytes);
+      context_.engine
+          .report(region.node->span, diag::ResultTooLarge, answer.resultBytes, context_.policy.budgets.resultBytes)
+          .help("if the region is meant to leave that much, raise the limit with `--comptime-result=BYTES`");
       return false;
     }
     ast::Expr* replacement =

@@ -216,7 +216,7 @@ Expr* Parser::parseForeignMacro() {
     else if (word == "assert" || word == "assert_eq" || word == "assert_ne")
       report.help("`" + word + "` is a function; call it without `!`");
     else if (!near.empty())
-      report.suggest(nameToken.span(), near.str(), ("did you mean `" + near + "`?").str());
+      report.suggest(nameToken.span(), near.str(), "did you mean");
   }
   advance();
   advance();

@@ -1,6 +1,7 @@
 // `use`: what an imported name stands for.
 
 #include "compiler/resolve/resolver.h"
+#include "compiler/resolve/unbuilt.h"
 
 namespace gos::resolve {
 
@@ -120,6 +121,10 @@ void Resolver::resolveImport(Import& import) {
           return;
         }
         std::string wanted = path[1].name.text().str();
+        if (StringRef unbuilt = unbuiltModule(wanted); !unbuilt.empty()) {
+          engine_.report(path[1].span, diag::NotYet, unbuilt);
+          return;
+        }
         SmallVector<StringRef, 64> modules;
         library_->modules(modules);
         for (StringRef each : modules)

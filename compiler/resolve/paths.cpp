@@ -1,6 +1,7 @@
 // Looking names and the leading modules of paths up; visibility.
 
 #include "compiler/resolve/resolver.h"
+#include "compiler/resolve/unbuilt.h"
 
 namespace gos::resolve {
 
@@ -316,6 +317,13 @@ void Resolver::reportUnknown(Span span, Name name, StringRef what, ModuleScope* 
   }
   if (reportNeedsImport(span, name, from, spaces))
     return;
+  StringRef unbuilt = unbuiltName(name.text());
+  if (unbuilt.empty() && (spaces & kModule))
+    unbuilt = unbuiltModule(name.text());
+  if (!unbuilt.empty()) {
+    engine_.report(span, diag::NotYet, unbuilt);
+    return;
+  }
   SmallVector<StringRef, 64> candidates(moreCandidates.begin(), moreCandidates.end());
   for (ModuleScope* scope = from; scope; scope = scope->parent) {
     for (auto& [each, entry] : scope->entries)
