@@ -1,0 +1,124 @@
+// The tree of this host, as raw bytes. What is learned here is used again only together with device
+// and inode: the start mounts the object that was seen, or nothing.
+
+#include "sandbox/linux/plan.h"
+#include "sandbox/sys_error.h"
+#include "sandbox/unique_fd.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cstdlib>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gos::sandbox {
+
+namespace {
+
+NodeKind kindOf(mode_t mode) {
+  if (S_ISREG(mode))
+    return NodeKind::File;
+  if (S_ISDIR(mode))
+    return NodeKind::Directory;
+  if (S_ISLNK(mode))
+    return NodeKind::Link;
+  if (S_ISCHR(mode) || S_ISBLK(mode))
+    return NodeKind::Device;
+  return NodeKind::Other;
+}
+
+std::string linkTextOf(const std::string& path) {
+  std::string text(256, '\0');
+  while (true) {
+    const ssize_t length = ::readlink(path.c_str(), text.data(), text.size());
+    if (length < 0)
+      return {};
+    if (size_t(length) < text.size()) {
+      text.resize(size_t(length));
+      return text;
+    }
+    text.resize(text.size() * 2);
+  }
+}
+
+class KernelTree final : public HostTree {
+public:
+  Entry look(llvm::StringRef path) const override {
+    Entry entry;
+    if (path.contains('\0'))
+      return entry;
+    const std::string name = path.str();
+    struct stat status{};
+    if (::fstatat(AT_FDCWD, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      return entry;
+    entry.kind = kindOf(status.st_mode);
+    entry.object = {status.st_dev, status.st_ino};
+    if (entry.kind == NodeKind::Link)
+      entry.linkText = linkTextOf(name);
+    return entry;
+  }
+
+  std::string real(llvm::StringRef path) const override {
+    if (path.contains('\0'))
+      return {};
+    char* found = ::realpath(path.str().c_str(), nullptr);
+    if (found == nullptr)
+      return {};
+    std::string text = found;
+    ::free(found);
+    return text;
+  }
+
+  std::vector<std::string> list(llvm::StringRef path) const override {
+    std::vector<std::string> names;
+    if (path.contains('\0'))
+      return names;
+    UniqueFd fd(::open(path.str().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!fd)
+      return names;
+    DIR* directory = ::fdopendir(fd.get());
+    if (directory == nullptr)
+      return names;
+    (void)fd.release();
+    while (const dirent* entry = ::readdir(directory)) {
+      const llvm::StringRef name = entry->d_name;
+      if (name != "." && name != "..")
+        names.push_back(name.str());
+    }
+    ::closedir(directory);
+    llvm::sort(names);
+    return names;
+  }
+
+  std::string text(llvm::StringRef path, size_t limit) const override {
+    std::string bytes;
+    if (path.contains('\0'))
+      return bytes;
+    UniqueFd fd(::open(path.str().c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    struct stat status{};
+    if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
+      return bytes;
+    bytes.resize(std::min<size_t>(limit, size_t(status.st_size)));
+    size_t done = 0;
+    while (done != bytes.size()) {
+      const ssize_t count = retryInterrupted(
+          [&] { return ::read(fd.get(), bytes.data() + done, bytes.size() - done); });
+      if (count <= 0)
+        break;
+      done += size_t(count);
+    }
+    bytes.resize(done);
+    return bytes;
+  }
+};
+
+} // namespace
+
+const HostTree& hostTree() {
+  static const KernelTree tree{};
+  return tree;
+}
+
+} // namespace gos::sandbox
