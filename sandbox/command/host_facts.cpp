@@ -158,7 +158,7 @@ std::vector<std::string> socketPathsOf(llvm::StringRef value) {
 namespace {
 void addRelocated(llvm::ArrayRef<std::string> environment, std::vector<std::string>& denials) {
   for (const Relocation& row : relocations()) {
-    const char* value = valueOf(environment, row.variable);
+    const char* value = environmentValue(environment, row.variable);
     if (value == nullptr)
       continue;
     // KUBECONFIG is a list; a path with a colon in it is denied in pieces, which hurts nobody.
@@ -176,7 +176,7 @@ void addSockets(llvm::ArrayRef<std::string> environment, std::vector<std::string
 #include "sandbox/policy/credentials.def"
   };
   for (llvm::StringRef variable : kVariables) {
-    const char* value = valueOf(environment, variable);
+    const char* value = environmentValue(environment, variable);
     if (value == nullptr)
       continue;
     for (const std::string& path : socketPathsOf(value))
@@ -207,7 +207,7 @@ std::vector<std::string> existingBasePaths() {
 // ---- facts
 // --------------------------------------------------------------------------------------------
 
-const char* valueOf(llvm::ArrayRef<std::string> environment, llvm::StringRef name) {
+const char* environmentValue(llvm::ArrayRef<std::string> environment, llvm::StringRef name) {
   for (const std::string& entry : environment)
     if (entry.size() > name.size() && entry[name.size()] == '=' &&
         llvm::StringRef(entry).starts_with(name))

@@ -85,8 +85,11 @@ long sendListener(int listener) {
     if (raw::sys(__NR_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
       giveUp(Stage::Verify, -1);
   }
-  if (plan.has(kDropCapabilities) && !holdsNoCapability())
-    giveUp(Stage::Verify, -1);
+  if (plan.has(kDropCapabilities)) {
+    must(Stage::Capabilities, setCapabilities(0, 0));
+    if (!holdsNoCapability())
+      giveUp(Stage::Verify, -1);
+  }
   if (ruleset >= 0)
     must(Stage::LandlockRestrict, raw::sys(__NR_landlock_restrict_self, ruleset, 0));
 
@@ -118,7 +121,7 @@ long sendListener(int listener) {
 
 } // namespace
 
-Failure dropCapabilities() {
+Failure dropCapabilities(const Plan& plan) {
   raw::sys(__NR_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   // Without CAP_SETPCAP these are refused; then there was nothing to give up, as the check below finds.
   for (int capability = 0; capability != 64; ++capability)
@@ -126,12 +129,17 @@ Failure dropCapabilities() {
       break;
   raw::sys(__NR_prctl, PR_SET_SECUREBITS,
            SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0);
+  // What stays is permitted and not effective, over the sandbox's own namespaces: at the end the
+  // private temp has to be unmounted before it can be removed. The command has none of it.
+  const uint32_t keep = plan.has(kBuildView) && plan.has(kHasTemp) ? 1u << CAP_SYS_ADMIN : 0;
+  const long result = setCapabilities(0, keep);
+  return result < 0 ? failed(Stage::Capabilities, result) : Failure{};
+}
+
+long setCapabilities(uint32_t effective, uint32_t permitted) {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  const __user_cap_data_struct none[2] = {};
-  const long result = raw::sys(__NR_capset, &header, none);
-  if (result < 0)
-    return failed(Stage::Capabilities, result);
-  return holdsNoCapability() ? Failure{} : failed(Stage::Capabilities, -1);
+  const __user_cap_data_struct data[2] = {{effective, permitted, 0}, {0, 0, 0}};
+  return raw::sys(__NR_capset, &header, data);
 }
 
 Failure makeRuleset(const Plan& plan, int& ruleset) {

@@ -53,7 +53,9 @@ long lostCover(const Plan& plan, const View& view);
 /// Makes the ruleset; `ruleset` stays -1 without Landlock.
 Failure makeRuleset(const Plan& plan, int& ruleset);
 /// Gives up capabilities and what would bring them back, for this process and all it starts.
-Failure dropCapabilities();
+Failure dropCapabilities(const Plan& plan);
+/// capset(2) with the low 32 capabilities; answers 0 or a negative errno.
+long setCapabilities(uint32_t effective, uint32_t permitted);
 /// Starts the command (or the probe). On success `process` is its id.
 Failure startCommand(const Plan& plan, int ruleset, long& process);
 /// The self-proof, in the place of the command, behind the same locks.

@@ -111,7 +111,7 @@ Failure raiseLoopback() {
       fail(failed(Stage::Subreaper, result));
   }
   if (plan.has(kDropCapabilities))
-    if (Failure failure = dropCapabilities())
+    if (Failure failure = dropCapabilities(plan))
       fail(failure);
   raw::sys(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
 

@@ -42,6 +42,8 @@ private:
     char buffer[8192];
     while (true) {
       const long got = raw::sys(__NR_getdents64, directory, buffer, sizeof buffer);
+      if (got == -raw::kErrorAbsent)
+        return Pass::Empty; // the directory itself was removed
       if (got <= 0)
         return got < 0 ? Pass::Left : pass;
       for (long at = 0; at < got;) {

@@ -177,6 +177,14 @@ private:
     }
     bool gone = true;
     if (plan_.has(kHasTemp)) {
+      if (plan_.has(kBuildView)) {
+        // A grant may be mounted inside the temp, and a mount point of this namespace cannot be removed.
+        constexpr uint32_t kSysAdmin = 1u << 21;
+        if (setCapabilities(kSysAdmin, kSysAdmin) >= 0) {
+          raw::sys(__NR_umount2, "/tmp", 2 /* MNT_DETACH */);
+          raw::sys(__NR_umount2, "/var/tmp", 2);
+        }
+      }
       TreeRemover remover;
       raw::sys(__NR_fchmod, kTempFd, 0700);
       gone = remover.empty(kTempFd) &&
