@@ -1,0 +1,192 @@
+// Tries one act and says what happened: `probe ACT [OPERAND...]`. Exit code 0 and "ok" if the act
+// worked, 1 and "refused NAME" (an errno by name) if it did not. Static, so that it runs in any view.
+// A case runs it without bwr first, where it has to say "ok".
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/vm_sockets.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <string>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <termios.h>
+#include <unistd.h>
+
+namespace {
+
+/// Prints the verdict of a call: -1 with errno is a refusal.
+int verdict(long result) {
+  if (result >= 0) {
+    std::puts("ok");
+    return 0;
+  }
+  std::printf("refused %s\n", ::strerrorname_np(errno));
+  return 1;
+}
+
+int connectTo(sockaddr* address, socklen_t size, int family, int type, int protocol = 0) {
+  const int fd = ::socket(family, type, protocol);
+  if (fd < 0)
+    return verdict(-1);
+  return verdict(::connect(fd, address, size));
+}
+
+struct Act {
+  const char* name;
+  int (*run)(char** operands);
+};
+
+const Act kActs[] = {
+    {"read", [](char** o) {
+       const int fd = ::open(o[0], O_RDONLY);
+       char byte;
+       return verdict(fd < 0 ? -1 : ::read(fd, &byte, 1));
+     }},
+    {"list", [](char** o) { return verdict(::open(o[0], O_RDONLY | O_DIRECTORY)); }},
+    {"stat", [](char** o) {
+       struct stat status;
+       return verdict(::lstat(o[0], &status));
+     }},
+    {"write", [](char** o) {
+       const int fd = ::open(o[0], O_WRONLY);
+       return verdict(fd < 0 ? -1 : ::write(fd, "!", 1));
+     }},
+    {"create", [](char** o) { return verdict(::open(o[0], O_WRONLY | O_CREAT | O_EXCL, 0644)); }},
+    {"truncate", [](char** o) { return verdict(::truncate(o[0], 0)); }},
+    {"mkdir", [](char** o) { return verdict(::mkdir(o[0], 0755)); }},
+    {"rmdir", [](char** o) { return verdict(::rmdir(o[0])); }},
+    {"unlink", [](char** o) { return verdict(::unlink(o[0])); }},
+    {"rename", [](char** o) { return verdict(::rename(o[0], o[1])); }},
+    {"link", [](char** o) { return verdict(::link(o[0], o[1])); }},
+    {"symlink", [](char** o) { return verdict(::symlink(o[0], o[1])); }},
+    {"chmod", [](char** o) { return verdict(::chmod(o[0], 0600)); }},
+    {"chmod-setid", [](char** o) { return verdict(::chmod(o[0], 04755)); }},
+    {"utime", [](char** o) {
+       const timeval times[2] = {};
+       return verdict(::utimes(o[0], times));
+     }},
+    {"setxattr", [](char** o) { return verdict(::setxattr(o[0], "user.probe", "1", 1, 0)); }},
+    {"access-write", [](char** o) { return verdict(::access(o[0], W_OK)); }},
+    {"mknod", [](char** o) { return verdict(::mknod(o[0], S_IFCHR | 0666, 1 << 8 | 3)); }},
+    {"execute", [](char** o) {
+       ::execl(o[0], o[0], nullptr);
+       return verdict(-1);
+     }},
+    // network: probe tcp ADDRESS PORT
+    {"tcp", [](char** o) {
+       sockaddr_in address{};
+       address.sin_family = AF_INET;
+       address.sin_port = htons(uint16_t(std::atoi(o[1])));
+       ::inet_pton(AF_INET, o[0], &address.sin_addr);
+       return connectTo(reinterpret_cast<sockaddr*>(&address), sizeof address, AF_INET, SOCK_STREAM);
+     }},
+    {"mptcp", [](char** o) {
+       sockaddr_in address{};
+       address.sin_family = AF_INET;
+       address.sin_port = htons(uint16_t(std::atoi(o[1])));
+       ::inet_pton(AF_INET, o[0], &address.sin_addr);
+       return connectTo(reinterpret_cast<sockaddr*>(&address), sizeof address, AF_INET, SOCK_STREAM, 262);
+     }},
+    {"udp", [](char** o) {
+       sockaddr_in address{};
+       address.sin_family = AF_INET;
+       address.sin_port = htons(uint16_t(std::atoi(o[1])));
+       ::inet_pton(AF_INET, o[0], &address.sin_addr);
+       const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
+       return verdict(::sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr*>(&address), sizeof address));
+     }},
+    {"fastopen", [](char** o) {
+       sockaddr_in address{};
+       address.sin_family = AF_INET;
+       address.sin_port = htons(uint16_t(std::atoi(o[1])));
+       ::inet_pton(AF_INET, o[0], &address.sin_addr);
+       const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+       return verdict(::sendto(fd, "secret", 6, MSG_FASTOPEN, reinterpret_cast<sockaddr*>(&address), sizeof address));
+     }},
+    {"listen", [](char**) {
+       sockaddr_in address{};
+       address.sin_family = AF_INET;
+       address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+       const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+       if (fd < 0 || ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+         return verdict(-1);
+       return verdict(::listen(fd, 1));
+     }},
+    {"unix", [](char** o) {
+       sockaddr_un address{};
+       address.sun_family = AF_UNIX;
+       std::strncpy(address.sun_path, o[0], sizeof address.sun_path - 1);
+       return connectTo(reinterpret_cast<sockaddr*>(&address), sizeof address, AF_UNIX, SOCK_STREAM);
+     }},
+    {"abstract", [](char** o) {
+       sockaddr_un address{};
+       address.sun_family = AF_UNIX;
+       std::strncpy(address.sun_path + 1, o[0], sizeof address.sun_path - 2);
+       return connectTo(reinterpret_cast<sockaddr*>(&address), socklen_t(offsetof(sockaddr_un, sun_path) + 1 + std::strlen(o[0])), AF_UNIX,
+                        SOCK_STREAM);
+     }},
+    {"socket", [](char** o) { return verdict(::socket(std::atoi(o[0]), std::atoi(o[1]), std::atoi(o[2]))); }},
+    // processes
+    {"signal", [](char** o) { return verdict(::kill(std::atoi(o[0]), 0)); }},
+    {"ptrace", [](char** o) { return verdict(::ptrace(PTRACE_SEIZE, std::atoi(o[0]), nullptr, nullptr)); }},
+    {"setuid-root", [](char**) { return verdict(::setuid(0)); }},
+    {"setgroups", [](char**) {
+       return verdict(::syscall(SYS_setgroups, 0, nullptr));
+     }},
+    {"chroot", [](char** o) { return verdict(::chroot(o[0])); }},
+    {"userns", [](char**) { return verdict(::unshare(CLONE_NEWUSER)); }},
+    {"unshare", [](char** o) { return verdict(::unshare(int(std::strtol(o[0], nullptr, 0)))); }},
+    {"mount", [](char** o) { return verdict(::mount("x", o[0], "tmpfs", 0, "")); }},
+    {"umount", [](char** o) { return verdict(::umount2(o[0], MNT_DETACH)); }},
+    {"tiocsti", [](char**) {
+       char byte = 'x';
+       return verdict(::ioctl(0, TIOCSTI, &byte));
+     }},
+    {"tiocsti-high", [](char**) {
+       char byte = 'x';
+       return verdict(::syscall(SYS_ioctl, 0, TIOCSTI | 1ul << 32, &byte));
+     }},
+    {"tioclinux", [](char**) {
+       char byte = 2;
+       return verdict(::ioctl(0, TIOCLINUX, &byte));
+     }},
+    {"no-new-privileges", [](char**) { return verdict(::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : (errno = EINVAL, -1)); }},
+    // any call by number: probe call NUMBER [ARG...]
+    {"call", [](char** o) {
+       long arguments[6] = {};
+       for (int at = 0; at != 6 && o[1 + at] != nullptr; ++at)
+         arguments[at] = std::strtol(o[1 + at], nullptr, 0);
+       return verdict(::syscall(std::strtol(o[0], nullptr, 0), arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
+                                arguments[5]));
+     }},
+};
+
+} // namespace
+
+int main(int count, char** words) {
+  if (count >= 2)
+    for (const Act& act : kActs)
+      if (std::strcmp(act.name, words[1]) == 0)
+        return act.run(words + 2);
+  std::fprintf(stderr, "usage: probe ACT [OPERAND...]; acts:");
+  for (const Act& act : kActs)
+    std::fprintf(stderr, " %s", act.name);
+  std::fprintf(stderr, "\n");
+  return 2;
+}
