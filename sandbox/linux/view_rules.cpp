@@ -95,7 +95,9 @@ private:
   }
 
   /// A denial whose path leads through a link denies what it leads to as well. Policies come with
-  /// canonical paths; this holds for one that was made before the link was.
+  /// canonical paths, and the shipped denials with what theirs lead to; this holds for a policy
+  /// that was made before the link was. Of the many shipped ones only those beneath a grant are
+  /// looked up.
   void placeDenialsBehindLinks() {
     sortPlaced();
     std::vector<PlacedRule> behind;
@@ -105,7 +107,7 @@ private:
         grants.pop_back();
       if (!denies(placed)) {
         grants.push_back(placed.path);
-      } else if (!grants.empty()) {
+      } else if (!grants.empty() || rule(placed.rule).origin != Origin::Shipped) {
         WalkedPath walked = walk_.follow(placed.path);
         if (walked.path != placed.path)
           behind.push_back({std::move(walked.path), placed.rule, false, {}});
