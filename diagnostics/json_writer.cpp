@@ -93,6 +93,9 @@ void JsonWriter::number(int64_t value) {
 void JsonWriter::number(uint64_t value) {
   state_->place(value);
 }
+void JsonWriter::real(double value) {
+  state_->place(value);
+}
 void JsonWriter::boolean(bool value) {
   state_->place(value);
 }

@@ -28,6 +28,8 @@ public:
   void string(llvm::StringRef value);
   void number(int64_t value);
   void number(uint64_t value);
+  /// A finite number with a fraction, such as seconds.
+  void real(double value);
   void boolean(bool value);
   void null();
 

@@ -139,8 +139,11 @@ llvm::Expected<Policy> commandPolicy(const HostFacts& facts, llvm::StringRef dir
     return directoryError(verdict, directory);
   std::vector<PathRule> rules;
   rules.push_back({directory.str(), Access::ReadWrite, Origin::Shipped, {}});
-  for (std::string& path : guardsOf(directory).existing)
-    rules.push_back({std::move(path), Access::ReadOnly, Origin::Shipped, {}});
+  // A guard that is missing plants nothing; its rule lets the end of the run say that it was made.
+  Guards guards = guardsOf(directory);
+  for (std::vector<std::string>* paths : {&guards.existing, &guards.missing})
+    for (std::string& path : *paths)
+      rules.push_back({std::move(path), Access::ReadOnly, Origin::Shipped, {}});
   return baseViewPolicy(facts).withRules(std::move(rules)).withWorkingDirectory(directory);
 }
 
@@ -209,7 +212,7 @@ private:
 #include "sandbox/command/base_view.def"
     };
     for (llvm::StringRef name : kCertificates)
-      if (const char* value = valueOf(facts_.environment, name))
+      if (const char* value = environmentValue(facts_.environment, name))
         addCertificates(value);
   }
 

@@ -23,7 +23,7 @@ struct HostFacts {
 };
 HostFacts hostFacts();
 /// The value of a variable in `environment`, as getenv finds it: null if there is none.
-const char* valueOf(llvm::ArrayRef<std::string> environment, llvm::StringRef name);
+const char* environmentValue(llvm::ArrayRef<std::string> environment, llvm::StringRef name);
 
 /// Why nothing was assumed, with what to type instead.
 class PolicyError : public llvm::ErrorInfo<PolicyError> {

@@ -1,0 +1,330 @@
+#include "sandbox/bwr/request.h"
+
+#include "sandbox/bwr/apply_profile.h"
+#include "sandbox/command/command_lookup.h"
+#include "sandbox/policy/host/host_paths.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gos::bwr {
+
+using llvm::StringRef;
+using sandbox::DirectoryProblem;
+using sandbox::HostFacts;
+using sandbox::PolicyError;
+
+namespace {
+std::string homeOf(const HostFacts& facts) {
+  return facts.homes.empty() ? std::string() : facts.homes.front();
+}
+
+/// A word as a shell reads it back.
+std::string shellWord(StringRef word) {
+  const bool plain = !word.empty() && llvm::all_of(word, [](char c) {
+    return isalnum(uint8_t(c)) || StringRef("_-+=./:,@%^").contains(c);
+  });
+  if (plain)
+    return word.str();
+  std::string quoted = "'";
+  for (char c : word)
+    quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string commandLine(llvm::ArrayRef<std::string> words) {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : " ") + shellWord(word);
+  return text;
+}
+
+class RequestMaker {
+public:
+  RequestMaker(const Options& options, const HostFacts& facts, Purpose purpose)
+      : options_(options), facts_(facts), purpose_(purpose) {}
+
+  llvm::Expected<Request> make() {
+    request_.home = homeOf(facts_);
+    request_.run.environment = facts_.environment;
+    request_.run.arguments = options_.command;
+    // Of no command --explain shows what any command would see.
+    request_.run.program = options_.command.empty() ? "/bin/sh" : options_.command.front();
+    if (llvm::Error error = readPaths())
+      return error;
+    llvm::Expected<Policy> base = basePolicy();
+    if (!base)
+      return base.takeError();
+    if (llvm::Error error = useProfile())
+      return error;
+    assemble(std::move(*base));
+    return std::move(request_);
+  }
+
+private:
+  bool bounded() const { return hasFileSystemPolicy(options_.level); }
+
+  // ---- the user's paths
+  // ---------------------------------------------------------------------------
+
+  llvm::Error readPaths() {
+    for (const PathOption& option : options_.paths) {
+      bool missing = false;
+      llvm::Expected<std::string> path = sandbox::canonicalPath(option.path, missing);
+      if (!path)
+        return path.takeError();
+      if (missing && option.access != Access::Deny)
+        return missingGrant(option, *path);
+      // Named through a link, it is there under both names.
+      const std::string spelled = absoluteSpelling(option.path);
+      if (isCanonicalPath(spelled) && spelled != *path && !missing)
+        rules_.push_back({spelled, option.access, Origin::User, option.writtenAs});
+      rules_.push_back({std::move(*path), option.access, Origin::User, option.writtenAs});
+    }
+    return llvm::Error::success();
+  }
+
+  static llvm::Error missingGrant(const PathOption& option, const std::string& path) {
+    if (StringRef(option.path).starts_with("~"))
+      return llvm::make_error<PolicyError>(
+          "grant `" + option.writtenAs + "`: no such file or directory",
+          "put a space in front of `~`, for the shell to replace it: " + option.writtenAs);
+    return llvm::make_error<PolicyError>("grant `" + option.writtenAs +
+                                             "`: no such file or directory",
+                                         "mkdir -p " + shellWord(path));
+  }
+
+  /// Does a flag of the user grant the directory, so that nothing is assumed?
+  bool isGranted(StringRef directory) const {
+    return llvm::any_of(rules_, [&](const PathRule& rule) {
+      return rule.access != Access::Deny && isAtOrBeneath(directory, rule.path);
+    });
+  }
+
+  // ---- the working directory -------------------------------------------------------------------
+
+  llvm::Expected<Policy> basePolicy() {
+    workdir_ = facts_.workingDirectory;
+    if (options_.workdir) {
+      bool missing = false;
+      llvm::Expected<std::string> path = sandbox::canonicalPath(*options_.workdir, missing);
+      if (!path)
+        return path.takeError();
+      struct stat status{};
+      if (missing || ::stat(path->c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+        return llvm::make_error<PolicyError>("working directory `" + *options_.workdir + "` is " +
+                                                 (missing ? "missing" : "not a directory"),
+                                             "--workdir DIR with a directory that exists");
+      workdir_ = std::move(*path);
+    }
+    const sandbox::DirectoryVerdict verdict = sandbox::judgeDirectory(facts_, workdir_);
+    // A view that has another thing in its place is what makes a shared temp unfit.
+    const bool fits = verdict.problem == DirectoryProblem::None ||
+                      (verdict.problem == DirectoryProblem::SharedTemp && !bounded());
+    const bool unasked = !options_.workdir && !isGranted(workdir_);
+    if (verdict.problem == DirectoryProblem::Removed ||
+        (!fits && options_.level != SandboxLevel::None &&
+         (unasked || verdict.problem == DirectoryProblem::Denied)))
+      return sandbox::directoryError(verdict, workdir_);
+    request_.run.environment = facts_.environment;
+    if (verdict.problem != DirectoryProblem::None)
+      return sandbox::baseViewPolicy(facts_).withWorkingDirectory(workdir_);
+    llvm::Expected<Policy> policy = sandbox::commandPolicy(facts_, workdir_);
+    if (!policy)
+      return policy;
+    // The name by which the user came here, where that is a link.
+    if (const std::string logical = logicalName(); !logical.empty())
+      return policy->readWrite(logical, Origin::Shipped).withWorkingDirectory(logical);
+    return policy;
+  }
+
+  std::string logicalName() const {
+    if (options_.workdir)
+      return {};
+    const char* name = sandbox::environmentValue(facts_.environment, "PWD");
+    if (name == nullptr || !isCanonicalPath(name) || name == workdir_)
+      return {};
+    struct stat a{}, b{};
+    if (::stat(name, &a) != 0 || ::stat(workdir_.c_str(), &b) != 0 || a.st_dev != b.st_dev ||
+        a.st_ino != b.st_ino)
+      return {};
+    return name;
+  }
+
+  // ---- the profile
+  // -------------------------------------------------------------------------------
+
+  ProfileInput profileInput() const {
+    ProfileInput input;
+    input.facts = &facts_;
+    input.home = request_.home;
+    input.workdir = workdir_;
+    if (options_.command.size() > 1)
+      input.arguments.assign(options_.command.begin() + 1, options_.command.end());
+    input.level = options_.level;
+    input.network = options_.network;
+    input.make = purpose_ == Purpose::Run;
+    return input;
+  }
+
+  llvm::Error useProfile() {
+    if (options_.profile && *options_.profile == "none")
+      return llvm::Error::success();
+    const ProfileSet profiles = profileSet(facts_);
+    ProfileInput input = profileInput();
+    const StringRef program = request_.run.program;
+    std::optional<Profile> profile;
+    if (options_.profile) {
+      llvm::Expected<Profile> found = profiles.find(*options_.profile);
+      if (!found)
+        return found.takeError();
+      profile = std::move(*found);
+    } else {
+      if (options_.command.empty())
+        return llvm::Error::success();
+      llvm::Expected<std::optional<Profile>> found = profiles.forCommand(
+          program.rsplit('/').second.empty() ? program : program.rsplit('/').second);
+      if (!found)
+        return found.takeError();
+      profile = std::move(*found);
+      if (!profile)
+        return llvm::Error::success();
+    }
+    // A command that is not there is reported by whoever starts it.
+    if (!options_.command.empty()) {
+      llvm::Expected<sandbox::FoundCommand> tool =
+          sandbox::findCommand(program, facts_.environment, workdir_);
+      if (tool)
+        input.tool = std::move(*tool);
+      else
+        llvm::consumeError(tool.takeError());
+    }
+    if (!options_.profile && (!input.tool || !isTrustedTool(*profile, *input.tool, input))) {
+      if (input.tool)
+        notTaken(*profile, *input.tool);
+      return llvm::Error::success();
+    }
+    llvm::Expected<AppliedProfile> applied = applyProfile(*profile, input);
+    if (!applied)
+      return applied.takeError();
+    request_.profile = profile->name;
+    keepApplied(*profile, std::move(*applied));
+    return llvm::Error::success();
+  }
+
+  void notTaken(const Profile& profile, const sandbox::FoundCommand& tool) {
+    std::string text = "profile `" + profile.name + "` is not used, because `" + tool.path +
+                       "` does not lie in a directory of the system or of its toolchains; if it is "
+                       "meant: bwr --profile " +
+                       profile.name + " " + commandLine(options_.command);
+    request_.notes.push_back(text);
+    request_.hints.push_back(std::move(text));
+  }
+
+  void keepApplied(const Profile& profile, AppliedProfile applied) {
+    if (applied.phase == nullptr)
+      return;
+    const Phase& phase = *applied.phase;
+    request_.phase = spelling(phase.kind).str();
+    request_.madeFiles = std::move(applied.madeFiles);
+    llvm::append_range(request_.notes, applied.notes);
+    profileRules_ = std::move(applied.rules);
+    passEnv_ = std::move(applied.passEnv);
+    setEnv_ = std::move(applied.setEnv);
+    for (const std::string& path : applied.missing)
+      request_.hints.push_back("`" + path + "` is missing, and this step does not make it; " +
+                               (profile.fetchCommand.empty()
+                                    ? "grant the directory: --rw " + shellWord(workdir_)
+                                    : "run first: " + fetchLine(profile)));
+    if (options_.network != NetworkMode::None || !bounded())
+      return;
+    if (phase.network != NetworkMode::None)
+      request_.hints.push_back("this step had no network; with it: bwr --network " +
+                               gos::spelling(phase.network).str() + " " + profileFlag(profile) +
+                               commandLine(options_.command));
+    else if (!profile.fetchCommand.empty() && applied.missing.empty())
+      request_.hints.push_back("this step had no network; if something was not downloaded yet, run "
+                               "first: " +
+                               fetchLine(profile));
+  }
+
+  std::string profileFlag(const Profile& profile) const {
+    return options_.profile ? "--profile " + profile.name + " " : std::string();
+  }
+  std::string fetchLine(const Profile& profile) const {
+    return "bwr --network client " + profileFlag(profile) + profile.fetchCommand;
+  }
+
+  // ---- all of it
+  // ---------------------------------------------------------------------------------
+
+  bool userNames(StringRef variable) const {
+    return llvm::is_contained(options_.passEnv, variable) ||
+           llvm::any_of(options_.setEnv,
+                        [&](const EnvSetting& setting) { return setting.name == variable; });
+  }
+
+  /// A later setting of one variable takes the place of an earlier one, and the user's are the
+  /// last.
+  std::vector<EnvSetting> settings() const {
+    std::vector<EnvSetting> kept;
+    const auto add = [&](const EnvSetting& setting) {
+      llvm::erase_if(kept, [&](const EnvSetting& each) { return each.name == setting.name; });
+      kept.push_back(setting);
+    };
+    for (const EnvSetting& setting : setEnv_)
+      if (!userNames(setting.name))
+        add(setting);
+    for (const EnvSetting& setting : options_.setEnv)
+      add(setting);
+    return kept;
+  }
+
+  void assemble(Policy base) {
+    if (options_.level == SandboxLevel::None) {
+      // No sandbox is the caller's own world; what the flags say of the environment still counts.
+      base = Policy()
+                 .allowAllEnv()
+                 .withTemp(TempMode::Inherit)
+                 .withWorkingDirectory(base.workingDirectory());
+    }
+    Policy policy = base.withLevel(options_.level).withNetwork(options_.network);
+    for (const std::string& name : passEnv_)
+      if (!llvm::is_contained(policy.passedEnv(), name))
+        policy = policy.allowEnv(name);
+    for (const std::string& name : options_.passEnv)
+      policy = policy.allowEnv(name);
+    for (const EnvSetting& setting : settings())
+      policy = policy.setEnv(setting.name, setting.value);
+    std::vector<PathRule> rules = std::move(profileRules_);
+    rules.insert(rules.end(), std::make_move_iterator(rules_.begin()),
+                 std::make_move_iterator(rules_.end()));
+    policy = policy.withRules(std::move(rules));
+    request_.policy = options_.level == SandboxLevel::None
+                          ? policy
+                          : sandbox::completeCommandPolicy(policy, facts_);
+  }
+
+  const Options& options_;
+  const HostFacts& facts_;
+  Purpose purpose_;
+  Request request_;
+  std::string workdir_;
+  std::vector<PathRule> rules_, profileRules_;
+  std::vector<std::string> passEnv_;
+  std::vector<EnvSetting> setEnv_;
+};
+} // namespace
+
+ProfileSet profileSet(const HostFacts& facts) {
+  return ProfileSet(userProfileDirectory(facts.environment, homeOf(facts), facts.workingDirectory));
+}
+
+llvm::Expected<Request> makeRequest(const Options& options, const HostFacts& facts,
+                                    Purpose purpose) {
+  return RequestMaker(options, facts, purpose).make();
+}
+
+} // namespace gos::bwr
