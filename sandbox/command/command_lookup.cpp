@@ -29,7 +29,8 @@ llvm::Error problem(RunProblem kind, std::string text, std::string remedy = {}) 
 std::string interpreterOf(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   char buffer[256];
-  const ssize_t got = file ? retryInterrupted([&] { return ::read(file.get(), buffer, sizeof buffer); }) : -1;
+  const ssize_t got =
+      file ? retryInterrupted([&] { return ::read(file.get(), buffer, sizeof buffer); }) : -1;
   llvm::StringRef line(buffer, got > 0 ? size_t(got) : 0);
   if (!line.consume_front("#!"))
     return {};
@@ -38,18 +39,21 @@ std::string interpreterOf(const std::string& path) {
 }
 } // namespace
 
-llvm::Expected<FoundCommand> findCommand(llvm::StringRef program, llvm::ArrayRef<std::string> environment,
+llvm::Expected<FoundCommand> findCommand(llvm::StringRef program,
+                                         llvm::ArrayRef<std::string> environment,
                                          llvm::StringRef directory) {
   if (program.empty() || program.contains('\0'))
     return problem(RunProblem::NotFound, "the command has no name");
   const auto absolute = [&](llvm::StringRef path) {
-    return path.starts_with("/") ? path.str() : (directory == "/" ? "/" : directory.str() + "/") + path.str();
+    return path.starts_with("/") ? path.str()
+                                 : (directory == "/" ? "/" : directory.str() + "/") + path.str();
   };
   if (program.contains('/')) {
     FoundCommand found{absolute(program), {}};
     struct stat status{};
     if (::stat(found.path.c_str(), &status) != 0)
-      return problem(errno == ENOENT || errno == ENOTDIR ? RunProblem::NotFound : RunProblem::NotExecutable,
+      return problem(errno == ENOENT || errno == ENOTDIR ? RunProblem::NotFound
+                                                         : RunProblem::NotExecutable,
                      llvm::formatv("`{0}`: {1}", program, errnoText(errno)));
     if (S_ISDIR(status.st_mode))
       return problem(RunProblem::NotExecutable, llvm::formatv("`{0}` is a directory", program));
@@ -84,32 +88,40 @@ llvm::Expected<FoundCommand> findCommand(llvm::StringRef program, llvm::ArrayRef
   return problem(RunProblem::NotFound, llvm::formatv("`{0}`: command not found on PATH", program));
 }
 
-llvm::Error executeFailure(const Policy& policy, const ChildPlan& plan, const FoundCommand& command, int error) {
+llvm::Error executeFailure(const Policy& policy, const ChildPlan& plan, const FoundCommand& command,
+                           int error) {
   const auto granted = [&](llvm::StringRef path) {
     return plan.keepRoot || decide(policy, path, Operation::Execute).allowed;
   };
   if (error == ENOENT || error == EACCES) {
     if (!command.real.empty() && !granted(command.real)) {
       const llvm::StringRef folder = llvm::StringRef(command.real).rsplit('/').first;
-      return problem(RunProblem::NotFound, llvm::formatv("`{0}` exists, but no rule grants it", command.real),
+      return problem(RunProblem::NotFound,
+                     llvm::formatv("`{0}` exists, but no rule grants it", command.real),
                      llvm::formatv("--ro {0}", folder.empty() ? "/" : folder));
     }
   }
   if (error == ENOENT) {
     if (std::string interpreter = interpreterOf(command.path); !interpreter.empty()) {
-      const std::string shown = llvm::StringRef(interpreter).ends_with("\r") ? interpreter + " (the line ends in a carriage return)"
-                                                                              : interpreter;
+      const std::string shown = llvm::StringRef(interpreter).ends_with("\r")
+                                    ? interpreter + " (the line ends in a carriage return)"
+                                    : interpreter;
       struct stat status{};
       if (::stat(interpreter.c_str(), &status) == 0)
         return problem(RunProblem::NotFound,
-                       llvm::formatv("the interpreter `{0}` of `{1}` exists, but no rule grants it", shown, command.path),
+                       llvm::formatv("the interpreter `{0}` of `{1}` exists, but no rule grants it",
+                                     shown, command.path),
                        llvm::formatv("--ro {0}", interpreter));
-      return problem(RunProblem::NotFound, llvm::formatv("the interpreter `{0}` of `{1}` does not exist", shown, command.path));
+      return problem(
+          RunProblem::NotFound,
+          llvm::formatv("the interpreter `{0}` of `{1}` does not exist", shown, command.path));
     }
     return problem(RunProblem::NotFound,
-                   llvm::formatv("`{0}` or the loader it names does not exist inside the sandbox", command.path));
+                   llvm::formatv("`{0}` or the loader it names does not exist inside the sandbox",
+                                 command.path));
   }
-  return problem(RunProblem::NotExecutable, llvm::formatv("cannot execute `{0}`: {1}", command.path, errnoText(error)));
+  return problem(RunProblem::NotExecutable,
+                 llvm::formatv("cannot execute `{0}`: {1}", command.path, errnoText(error)));
 }
 
 } // namespace gos::sandbox

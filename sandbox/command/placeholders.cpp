@@ -11,12 +11,13 @@
 namespace gos::sandbox {
 
 namespace {
-/// The modification time that marks a file as ours: nothing else has it. 2001-09-09 and some nanoseconds.
+/// The modification time that marks a file as ours: nothing else has it. 2001-09-09 and some
+/// nanoseconds.
 constexpr timespec kMark = {1000000000, 246813579};
 
 bool isMarked(const struct stat& status) {
-  return S_ISREG(status.st_mode) && status.st_size == 0 && status.st_uid == ::geteuid() && status.st_mtim.tv_sec == kMark.tv_sec &&
-         status.st_mtim.tv_nsec == kMark.tv_nsec;
+  return S_ISREG(status.st_mode) && status.st_size == 0 && status.st_uid == ::geteuid() &&
+         status.st_mtim.tv_sec == kMark.tv_sec && status.st_mtim.tv_nsec == kMark.tv_nsec;
 }
 } // namespace
 
@@ -32,10 +33,12 @@ llvm::Expected<Placeholders> Placeholders::create(llvm::ArrayRef<Placeholder> wa
     }
     for (int again = 0;; ++again) {
       // The last user of the old one may remove it between our two looks: then it is made anew.
-      UniqueFd file(::open(entry.path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400));
+      UniqueFd file(
+          ::open(entry.path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400));
       const bool fresh = file.valid();
       if (!fresh && errno == EEXIST)
-        file = UniqueFd(::open(entry.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+        file = UniqueFd(
+            ::open(entry.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
       if (!file && errno == ENOENT && again != 16)
         continue;
       if (!file)
@@ -46,12 +49,14 @@ llvm::Expected<Placeholders> Placeholders::create(llvm::ArrayRef<Placeholder> wa
       }
       struct stat held{}, named{};
       if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0 || ::fstat(file.get(), &held) != 0 ||
-          ::lstat(entry.path.c_str(), &named) != 0 || held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
+          ::lstat(entry.path.c_str(), &named) != 0 || held.st_ino != named.st_ino ||
+          held.st_dev != named.st_dev) {
         if (again != 16)
           continue;
         return sysError("hold the placeholder", entry.path, EAGAIN);
       }
-      // Made by somebody else in between, and not a placeholder: it exists now, and the cover takes it.
+      // Made by somebody else in between, and not a placeholder: it exists now, and the cover takes
+      // it.
       if (isMarked(held))
         made.held_.push_back({entry.path, false, std::move(file)});
       break;
@@ -72,8 +77,9 @@ void Placeholders::remove() {
     if (::flock(held.fd.get(), LOCK_EX | LOCK_NB) != 0)
       continue;
     struct stat ours{}, named{};
-    if (::fstat(held.fd.get(), &ours) == 0 && isMarked(ours) && ::lstat(held.path.c_str(), &named) == 0 &&
-        ours.st_ino == named.st_ino && ours.st_dev == named.st_dev)
+    if (::fstat(held.fd.get(), &ours) == 0 && isMarked(ours) &&
+        ::lstat(held.path.c_str(), &named) == 0 && ours.st_ino == named.st_ino &&
+        ours.st_dev == named.st_dev)
       ::unlink(held.path.c_str());
   }
 }

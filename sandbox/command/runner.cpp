@@ -47,41 +47,51 @@ Run::~Run() = default;
 
 namespace {
 
-llvm::Error problem(RunProblem kind, std::string text, std::string remedy = {}, std::string primitive = {}) {
+llvm::Error problem(RunProblem kind, std::string text, std::string remedy = {},
+                    std::string primitive = {}) {
   return llvm::make_error<RunError>(kind, std::move(text), std::move(remedy), std::move(primitive));
 }
 
-/// Any error of ours as a RunError: what cannot be said better is a policy that cannot be kept here.
+/// Any error of ours as a RunError: what cannot be said better is a policy that cannot be kept
+/// here.
 llvm::Error asRunError(llvm::Error error) {
   return llvm::handleErrors(
-      std::move(error),
-      [](std::unique_ptr<RunError> run) { return llvm::Error(std::move(run)); },
+      std::move(error), [](std::unique_ptr<RunError> run) { return llvm::Error(std::move(run)); },
       [](const Unavailable& missing) {
-        return problem(RunProblem::Unavailable, missing.text().str(), missing.fix().str(), missing.primitive().str());
+        return problem(RunProblem::Unavailable, missing.text().str(), missing.fix().str(),
+                       missing.primitive().str());
       },
-      [](const llvm::ErrorInfoBase& other) { return problem(RunProblem::Policy, other.message()); });
+      [](const llvm::ErrorInfoBase& other) {
+        return problem(RunProblem::Policy, other.message());
+      });
 }
 
 /// What a failed step of the start means to the user.
-llvm::Error asRunError(const Policy& policy, const ChildPlan& plan, const FoundCommand& command, Stage stage, int error, uint32_t index) {
+llvm::Error asRunError(const Policy& policy, const ChildPlan& plan, const FoundCommand& command,
+                       Stage stage, int error, uint32_t index) {
   const std::string words = stageWords(stage).str();
   const llvm::StringRef primitive = stagePrimitive(stage);
   if (stage == Stage::Execute)
     return executeFailure(policy, plan, command, error);
   if (stage == Stage::WorkingDirectory)
-    return problem(RunProblem::Policy,
-                   llvm::formatv("cannot enter the working directory `{0}`: {1}", plan.command.workingDirectory, errnoText(error)),
-                   llvm::formatv("--workdir DIR, or grant it: --rw {0}", plan.command.workingDirectory));
-  const std::string path = index < plan.view.size() && stage >= Stage::ViewDirectory && stage <= Stage::SharedMemory
-                               ? plan.view[index].path
-                           : stage == Stage::LandlockRule && index < plan.landlock.rules.size() ? plan.landlock.rules[index].path
-                                                                                                  : std::string();
+    return problem(
+        RunProblem::Policy,
+        llvm::formatv("cannot enter the working directory `{0}`: {1}",
+                      plan.command.workingDirectory, errnoText(error)),
+        llvm::formatv("--workdir DIR, or grant it: --rw {0}", plan.command.workingDirectory));
+  const std::string path =
+      index < plan.view.size() && stage >= Stage::ViewDirectory && stage <= Stage::SharedMemory
+          ? plan.view[index].path
+      : stage == Stage::LandlockRule && index < plan.landlock.rules.size()
+          ? plan.landlock.rules[index].path
+          : std::string();
   const std::string at = path.empty() ? "" : llvm::formatv(" (`{0}`)", path).str();
   std::string text = llvm::formatv("cannot {0}{1}: {2}", words, at, errnoText(error));
   if (primitive.empty())
     return problem(RunProblem::Policy, std::move(text));
   return problem(RunProblem::Unavailable,
-                 llvm::formatv("level `{0}` is not available here: {1}: {2}", spelling(plan.level), primitive, text),
+                 llvm::formatv("level `{0}` is not available here: {1}: {2}", spelling(plan.level),
+                               primitive, text),
                  primitiveFix(primitive, error), primitive.str());
 }
 
@@ -97,11 +107,13 @@ llvm::Error checkStreams(const int (&streams)[3]) {
       continue; // closed: it becomes /dev/null
     const int flags = ::fcntl(streams[stream], F_GETFL);
     if (S_ISDIR(status.st_mode) || (flags >= 0 && (flags & O_PATH) != 0))
-      return problem(RunProblem::Policy, llvm::formatv("standard {0} is a directory, which would open what the policy closes",
-                                                       stream == 0   ? "input"
-                                                       : stream == 1 ? "output"
-                                                                     : "error"),
-                     "redirect it from or to a file, a pipe or /dev/null");
+      return problem(
+          RunProblem::Policy,
+          llvm::formatv("standard {0} is a directory, which would open what the policy closes",
+                        stream == 0   ? "input"
+                        : stream == 1 ? "output"
+                                      : "error"),
+          "redirect it from or to a file, a pipe or /dev/null");
   }
   return llvm::Error::success();
 }
@@ -114,7 +126,8 @@ HostLimits hostLimits() {
   return limits;
 }
 
-/// Shipped guards beneath a read-write grant whose names are missing: if the run makes one, it says so.
+/// Shipped guards beneath a read-write grant whose names are missing: if the run makes one, it says
+/// so.
 std::vector<std::string> missingGuards(const Policy& policy) {
   std::vector<std::string> missing;
   if (!hasFileSystemPolicy(policy.level()))
@@ -124,7 +137,8 @@ std::vector<std::string> missingGuards(const Policy& policy) {
       continue;
     bool inside = false;
     for (const PathRule& grant : policy.rules())
-      inside |= grant.access == Access::ReadWrite && isAtOrBeneath(rule.path, grant.path) && rule.path != grant.path;
+      inside |= grant.access == Access::ReadWrite && isAtOrBeneath(rule.path, grant.path) &&
+                rule.path != grant.path;
     struct stat status{};
     if (inside && ::lstat(rule.path.c_str(), &status) != 0)
       missing.push_back(rule.path);
@@ -134,9 +148,11 @@ std::vector<std::string> missingGuards(const Policy& policy) {
 
 class RunOfChild final : public Run {
 public:
-  RunOfChild(Policy policy, ChildPlan plan, FoundCommand command, TemporaryDirectory temporary, Placeholders placeholders)
-      : policy_(std::move(policy)), plan_(std::move(plan)), command_(std::move(command)), temporary_(std::move(temporary)),
-        placeholders_(std::move(placeholders)), guards_(missingGuards(policy_)) {}
+  RunOfChild(Policy policy, ChildPlan plan, FoundCommand command, TemporaryDirectory temporary,
+             Placeholders placeholders)
+      : policy_(std::move(policy)), plan_(std::move(plan)), command_(std::move(command)),
+        temporary_(std::move(temporary)), placeholders_(std::move(placeholders)),
+        guards_(missingGuards(policy_)) {}
 
   llvm::Error launch(const RunOptions& options) {
     LaunchInput input;
@@ -152,7 +168,8 @@ public:
     llvm::Expected<Child> child = Child::launch(plan_, input);
     if (!child)
       return llvm::handleErrors(child.takeError(), [&](const LaunchFailure& failure) {
-        return asRunError(policy_, plan_, command_, failure.stage(), failure.number(), failure.index());
+        return asRunError(policy_, plan_, command_, failure.stage(), failure.number(),
+                          failure.index());
       });
     child_ = std::move(*child);
     // Wait for `Started`, or for the listener: from then on the command waits for us.
@@ -165,7 +182,8 @@ public:
     }
     epoll_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
     if (!epoll_)
-      return problem(RunProblem::Policy, llvm::formatv("cannot watch the run: {0}", errnoText(errno)));
+      return problem(RunProblem::Policy,
+                     llvm::formatv("cannot watch the run: {0}", errnoText(errno)));
     for (int fd : {child_.control(), child_.pidFd()}) {
       epoll_event entry{};
       entry.events = EPOLLIN;
@@ -200,7 +218,8 @@ private:
   llvm::Expected<Event> step(bool wait) {
     Child::Received received = child_.receive(wait);
     if (received.gone) {
-      // Killed from outside, or a crash of ours: nothing of the run is left, the kernel saw to that.
+      // Killed from outside, or a crash of ours: nothing of the run is left, the kernel saw to
+      // that.
       finish(128 + SIGKILL, SIGKILL);
       return Event::Ended;
     }
@@ -288,25 +307,31 @@ struct Prepared {
 };
 
 /// Everything before something is made: checks, the command, the plan.
-llvm::Expected<Prepared> prepare(const Policy& policy, const RunOptions& options, llvm::StringRef temporaryDirectory) {
+llvm::Expected<Prepared> prepare(const Policy& policy, const RunOptions& options,
+                                 llvm::StringRef temporaryDirectory) {
   if (llvm::Error error = policy.check())
     return problem(RunProblem::Policy, llvm::toString(std::move(error)));
   std::string directory = policy.workingDirectory().str();
   if (directory.empty()) {
     char* current = ::getcwd(nullptr, 0);
     if (current == nullptr)
-      return problem(RunProblem::Policy, llvm::formatv("the working directory cannot be used: {0}", errnoText(errno)), "--workdir DIR");
+      return problem(RunProblem::Policy,
+                     llvm::formatv("the working directory cannot be used: {0}", errnoText(errno)),
+                     "--workdir DIR");
     directory = current;
     ::free(current);
   }
-  llvm::Expected<FoundCommand> command = findCommand(options.program, options.environment, directory);
+  llvm::Expected<FoundCommand> command =
+      findCommand(options.program, options.environment, directory);
   if (!command)
     return command.takeError();
-  llvm::Expected<ChildPlan> plan = compilePlan(policy, hostTree(), hostLimits(), options.environment, temporaryDirectory);
+  llvm::Expected<ChildPlan> plan =
+      compilePlan(policy, hostTree(), hostLimits(), options.environment, temporaryDirectory);
   if (!plan)
     return asRunError(plan.takeError());
   plan->command.program = command->path;
-  plan->command.arguments = options.arguments.empty() ? std::vector<std::string>{options.program} : options.arguments;
+  plan->command.arguments =
+      options.arguments.empty() ? std::vector<std::string>{options.program} : options.arguments;
   if (plan->command.workingDirectory.empty())
     plan->command.workingDirectory = directory;
   plan->command.newSession = options.newSession || options.streams == RunOptions::Streams::Capture;
@@ -320,7 +345,8 @@ bool wantsTemporary(const Policy& policy) {
 } // namespace
 
 llvm::Expected<ChildPlan> compileForHost(const Policy& policy, const RunOptions& options) {
-  llvm::Expected<Prepared> prepared = prepare(policy, options, wantsTemporary(policy) ? "/var/tmp/bwr-run-NAME" : "");
+  llvm::Expected<Prepared> prepared =
+      prepare(policy, options, wantsTemporary(policy) ? "/var/tmp/bwr-run-NAME" : "");
   if (!prepared)
     return prepared.takeError();
   return std::move(prepared->plan);
@@ -344,8 +370,9 @@ llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOption
   llvm::Expected<Placeholders> placeholders = Placeholders::create(prepared->plan.placeholders);
   if (!placeholders)
     return asRunError(placeholders.takeError());
-  auto run = std::make_unique<RunOfChild>(policy, std::move(prepared->plan), std::move(prepared->command), std::move(temporary),
-                                          std::move(*placeholders));
+  auto run =
+      std::make_unique<RunOfChild>(policy, std::move(prepared->plan), std::move(prepared->command),
+                                   std::move(temporary), std::move(*placeholders));
   if (llvm::Error error = run->launch(options))
     return error;
   return std::unique_ptr<Run>(std::move(run));
@@ -362,7 +389,8 @@ llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
     for (int stream = 0; stream != 2; ++stream) {
       int ends[2];
       if (::pipe2(ends, O_CLOEXEC) != 0)
-        return problem(RunProblem::Policy, llvm::formatv("cannot make a pipe: {0}", errnoText(errno)));
+        return problem(RunProblem::Policy,
+                       llvm::formatv("cannot make a pipe: {0}", errnoText(errno)));
       reading[stream] = UniqueFd(ends[0]);
       writing[stream] = UniqueFd(ends[1]);
       ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -381,7 +409,8 @@ llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
   const auto drain = [&](int stream) {
     char buffer[65536];
     while (reading[stream]) {
-      const ssize_t got = retryInterrupted([&] { return ::read(reading[stream].get(), buffer, sizeof buffer); });
+      const ssize_t got =
+          retryInterrupted([&] { return ::read(reading[stream].get(), buffer, sizeof buffer); });
       if (got < 0)
         return; // nothing now
       if (got == 0) {
@@ -399,9 +428,12 @@ llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
   };
   bool ended = false;
   while (!ended) {
-    pollfd entries[3] = {{(*run)->descriptor(), POLLIN, 0}, {reading[0].get(), POLLIN, 0}, {reading[1].get(), POLLIN, 0}};
+    pollfd entries[3] = {{(*run)->descriptor(), POLLIN, 0},
+                         {reading[0].get(), POLLIN, 0},
+                         {reading[1].get(), POLLIN, 0}};
     if (retryInterrupted([&] { return ::poll(entries, 3, -1); }) < 0)
-      return problem(RunProblem::Policy, llvm::formatv("cannot wait for the run: {0}", errnoText(errno)));
+      return problem(RunProblem::Policy,
+                     llvm::formatv("cannot wait for the run: {0}", errnoText(errno)));
     drain(0);
     drain(1);
     if (entries[0].revents == 0)
@@ -415,7 +447,9 @@ llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
   drain(0);
   drain(1);
   if (overflow)
-    return problem(RunProblem::Policy, llvm::formatv("the output is larger than the limit of {0} bytes", options.captureLimit));
+    return problem(
+        RunProblem::Policy,
+        llvm::formatv("the output is larger than the limit of {0} bytes", options.captureLimit));
   RunResult result = (*run)->result();
   result.output = std::move(texts[0]);
   result.errorOutput = std::move(texts[1]);

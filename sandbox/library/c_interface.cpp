@@ -77,14 +77,17 @@ void give(gsb_error** out, llvm::Error error) {
     *out = made.release();
 }
 
-/// A path that a caller wrote, as the policy wants it; a missing one stays as it is, for the compiler to name.
+/// A path that a caller wrote, as the policy wants it; a missing one stays as it is, for the
+/// compiler to name.
 void addRule(gsb_policy* policy, const char* path, Access access) {
   bool missing = false;
-  llvm::Expected<std::string> canonical = sandbox::canonicalPath(path != nullptr ? path : "", missing);
+  llvm::Expected<std::string> canonical =
+      sandbox::canonicalPath(path != nullptr ? path : "", missing);
   if (!canonical) {
     // Kept as a rule that is not canonical: the policy then has a problem, and says so.
     llvm::consumeError(canonical.takeError());
-    policy->policy = policy->policy.withRule({path != nullptr ? path : "", access, Origin::User, path != nullptr ? path : ""});
+    policy->policy = policy->policy.withRule(
+        {path != nullptr ? path : "", access, Origin::User, path != nullptr ? path : ""});
     return;
   }
   policy->policy = policy->policy.withRule({*canonical, access, Origin::User, path});
@@ -99,8 +102,8 @@ RunOptions optionsFor(const char* const* argv, const gsb_options* given) {
   for (const char* const* argument = argv; argument != nullptr && *argument != nullptr; ++argument)
     options.arguments.push_back(*argument);
   options.program = options.arguments.empty() ? "" : options.arguments.front();
-  for (const char* const* entry = defaults.environment != nullptr ? defaults.environment : environ; entry != nullptr && *entry != nullptr;
-       ++entry)
+  for (const char* const* entry = defaults.environment != nullptr ? defaults.environment : environ;
+       entry != nullptr && *entry != nullptr; ++entry)
     options.environment.push_back(*entry);
   options.standardInput = defaults.standard_input;
   options.standardOutput = defaults.standard_output;
@@ -209,7 +212,8 @@ void gsb_policy_working_directory(gsb_policy* policy, const char* path) {
   llvm::Expected<std::string> canonical = sandbox::canonicalPath(path, missing);
   if (!canonical)
     llvm::consumeError(canonical.takeError());
-  policy->policy = policy->policy.withWorkingDirectory(canonical ? llvm::StringRef(*canonical) : llvm::StringRef(path));
+  policy->policy = policy->policy.withWorkingDirectory(canonical ? llvm::StringRef(*canonical)
+                                                                 : llvm::StringRef(path));
 }
 
 int gsb_policy_check(const gsb_policy* policy, gsb_error** error) {
@@ -230,13 +234,16 @@ const char* gsb_policy_access(const gsb_policy* policy, const char* path) {
     return "read-write";
   return decide(policy->policy, *canonical, Operation::Read).allowed ? "read-only" : "deny";
 }
-char* gsb_policy_explain(const gsb_policy* policy, const char* const* argv, int json, gsb_error** error) {
-  llvm::Expected<sandbox::ChildPlan> plan = sandbox::compileForHost(policy->policy, optionsFor(argv, nullptr));
+char* gsb_policy_explain(const gsb_policy* policy, const char* const* argv, int json,
+                         gsb_error** error) {
+  llvm::Expected<sandbox::ChildPlan> plan =
+      sandbox::compileForHost(policy->policy, optionsFor(argv, nullptr));
   if (!plan) {
     give(error, plan.takeError());
     return nullptr;
   }
-  return copied(json != 0 ? sandbox::explainJson(policy->policy, *plan) : sandbox::explainText(policy->policy, *plan, {}));
+  return copied(json != 0 ? sandbox::explainJson(policy->policy, *plan)
+                          : sandbox::explainText(policy->policy, *plan, {}));
 }
 
 const char* gsb_platform(void) {
@@ -262,8 +269,10 @@ void gsb_options_init(gsb_options* options) {
   options->capture_limit = RunOptions{}.captureLimit;
 }
 
-gsb_run* gsb_start(const gsb_policy* policy, const char* const* argv, const gsb_options* options, gsb_error** error) {
-  llvm::Expected<std::unique_ptr<sandbox::Run>> run = sandbox::start(policy->policy, optionsFor(argv, options));
+gsb_run* gsb_start(const gsb_policy* policy, const char* const* argv, const gsb_options* options,
+                   gsb_error** error) {
+  llvm::Expected<std::unique_ptr<sandbox::Run>> run =
+      sandbox::start(policy->policy, optionsFor(argv, options));
   if (!run) {
     give(error, run.takeError());
     return nullptr;
@@ -313,8 +322,8 @@ void gsb_run_free(gsb_run* run) {
   delete run;
 }
 
-int gsb_run_capture(const gsb_policy* policy, const char* const* argv, const gsb_options* options, gsb_output* output,
-                    gsb_error** error) {
+int gsb_run_capture(const gsb_policy* policy, const char* const* argv, const gsb_options* options,
+                    gsb_output* output, gsb_error** error) {
   RunOptions made = optionsFor(argv, options);
   made.streams = RunOptions::Streams::Capture;
   llvm::Expected<sandbox::RunResult> result = sandbox::run(policy->policy, made);

@@ -40,8 +40,9 @@ int postFork(void* argument) noexcept {
     result = raw::sys(__NR_capget, &header, data);
     if (result < 0)
       giveUp(work, Stage::Capabilities, result);
-    const uint32_t wanted = 1u << CAP_SYS_ADMIN | 1u << CAP_NET_ADMIN | 1u << CAP_SETPCAP | 1u << CAP_DAC_READ_SEARCH |
-                            1u << CAP_DAC_OVERRIDE | 1u << CAP_SYS_CHROOT;
+    const uint32_t wanted = 1u << CAP_SYS_ADMIN | 1u << CAP_NET_ADMIN | 1u << CAP_SETPCAP |
+                            1u << CAP_DAC_READ_SEARCH | 1u << CAP_DAC_OVERRIDE |
+                            1u << CAP_SYS_CHROOT;
     data[0].inheritable = data[0].permitted & wanted;
     data[1].inheritable = 0;
     result = raw::sys(__NR_capset, &header, data);

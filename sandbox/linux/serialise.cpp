@@ -25,6 +25,9 @@ public:
       bytes_.append(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(Row));
     return uint32_t(at);
   }
+  uint32_t bytes(llvm::StringRef bytes) {
+    return rows(std::vector<char>(bytes.begin(), bytes.end()));
+  }
   /// Offsets of texts and a free entry at the end.
   uint32_t texts(const std::vector<std::string>& texts) {
     std::vector<uint64_t> offsets;
@@ -54,16 +57,17 @@ bool needsWatch(const ChildPlan& plan, size_t index) {
     return false;
   for (size_t other = 0; other != index; ++other) {
     const ViewStep& grant = plan.view[other];
-    if (grant.kind == ViewStep::Kind::Bind && !grant.readOnly && grant.path != step.path && isAtOrBeneath(step.path, grant.path) &&
-        grant.source != plan.temporaryDirectory)
+    if (grant.kind == ViewStep::Kind::Bind && !grant.readOnly && grant.path != step.path &&
+        isAtOrBeneath(step.path, grant.path) && grant.source != plan.temporaryDirectory)
       return true;
   }
   return step.kind == ViewStep::Kind::Cover;
 }
 } // namespace
 
-llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef temporaryName, uint64_t signalMask, uint32_t fileMode,
-                                      bool probe) {
+llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef temporaryName,
+                                      uint64_t signalMask, uint32_t fileMode,
+                                      llvm::StringRef probePlan) {
   Block block;
   LaunchHeader header{};
   const auto flag = [&](bool on, LaunchFlag which) { header.flags |= on ? uint32_t(which) : 0; };
@@ -79,7 +83,7 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
   flag(!plan.filter.empty(), kUseFilter);
   flag(!plan.filter.empty() && plan.filterNotifies, kFilterNotifies);
   flag(!temporaryName.empty(), kHasTemp);
-  flag(probe, kProbe);
+  flag(!probePlan.empty(), kProbe);
 
   std::vector<LaunchStep> steps;
   size_t watched = 0;
@@ -97,14 +101,17 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
     const bool watch = needsWatch(plan, index);
     watched += watch;
     row.flags = uint16_t((step.readOnly ? kStepReadOnly : 0) | (step.devices ? kStepDevices : 0) |
-                         (step.node != NodeKind::Directory ? kStepFile : 0) | (watch ? kStepWatch : 0) |
-                         (step.optional ? kStepOptional : 0) | (step.object == ObjectId{} ? 0 : kStepExact));
+                         (step.node != NodeKind::Directory ? kStepFile : 0) |
+                         (watch ? kStepWatch : 0) | (step.optional ? kStepOptional : 0) |
+                         (step.object == ObjectId{} ? 0 : kStepExact));
     steps.push_back(row);
   }
   constexpr size_t kMostWatched = 4096; // as first_process.h has it
   if (watched > kMostWatched)
-    return llvm::createStringError(std::make_error_code(std::errc::argument_list_too_long),
-                                   "%zu narrower rules inside read-write grants; at most %zu can be watched", watched, kMostWatched);
+    return llvm::createStringError(
+        std::make_error_code(std::errc::argument_list_too_long),
+        "%zu narrower rules inside read-write grants; at most %zu can be watched", watched,
+        kMostWatched);
   header.stepCount = uint32_t(steps.size());
   header.steps = block.rows(steps);
 
@@ -132,12 +139,16 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
   header.shellArgumentCount = uint32_t(shell.size());
   header.shellArguments = block.texts(shell);
   header.program = block.text(command.program);
-  header.workingDirectory = block.text(command.workingDirectory.empty() ? "/" : command.workingDirectory);
+  header.workingDirectory =
+      block.text(command.workingDirectory.empty() ? "/" : command.workingDirectory);
   header.temporaryName = block.text(temporaryName);
+  if (!probePlan.empty())
+    header.probe = block.bytes(probePlan);
   header.signalMask = signalMask;
   header.fileMode = fileMode;
   if (block.size() > size_t(INT_MAX))
-    return llvm::createStringError(std::make_error_code(std::errc::argument_list_too_long), "the plan is larger than 2 GiB");
+    return llvm::createStringError(std::make_error_code(std::errc::argument_list_too_long),
+                                   "the plan is larger than 2 GiB");
   return block.finish(header);
 }
 

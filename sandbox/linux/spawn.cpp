@@ -65,7 +65,8 @@ llvm::Expected<UniqueFd> planFile(llvm::StringRef bytes) {
     return failure(Stage::ReadPlan, errno);
   UniqueFd file = raised(made.get());
   while (!bytes.empty()) {
-    const ssize_t wrote = retryInterrupted([&] { return ::write(file.get(), bytes.data(), bytes.size()); });
+    const ssize_t wrote =
+        retryInterrupted([&] { return ::write(file.get(), bytes.data(), bytes.size()); });
     if (wrote <= 0)
       return failure(Stage::ReadPlan, errno);
     bytes = bytes.drop_front(size_t(wrote));
@@ -87,7 +88,8 @@ int cloneFlags(uint32_t namespaces) {
 
 bool writeFile(const std::string& path, llvm::StringRef text) {
   UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  return file && retryInterrupted([&] { return ::write(file.get(), text.data(), text.size()); }) == ssize_t(text.size());
+  return file && retryInterrupted([&] { return ::write(file.get(), text.data(), text.size()); }) ==
+                     ssize_t(text.size());
 }
 
 /// "first first count" for each range of ids that this process itself has: the identity.
@@ -95,7 +97,8 @@ std::string identityMap(const char* path) {
   std::string map;
   UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
   char buffer[4096];
-  const ssize_t got = file ? retryInterrupted([&] { return ::read(file.get(), buffer, sizeof buffer); }) : -1;
+  const ssize_t got =
+      file ? retryInterrupted([&] { return ::read(file.get(), buffer, sizeof buffer); }) : -1;
   llvm::StringRef rest(buffer, got > 0 ? size_t(got) : 0);
   while (!rest.empty()) {
     auto [line, tail] = rest.split('\n');
@@ -112,13 +115,17 @@ std::string identityMap(const char* path) {
 llvm::Error writeMaps(int child) {
   const std::string proc = "/proc/" + std::to_string(child) + "/";
   if (::geteuid() == 0) {
-    const std::string users = identityMap("/proc/self/uid_map"), groups = identityMap("/proc/self/gid_map");
-    if (!users.empty() && !groups.empty() && writeFile(proc + "uid_map", users) && writeFile(proc + "gid_map", groups))
+    const std::string users = identityMap("/proc/self/uid_map"),
+                      groups = identityMap("/proc/self/gid_map");
+    if (!users.empty() && !groups.empty() && writeFile(proc + "uid_map", users) &&
+        writeFile(proc + "gid_map", groups))
       return llvm::Error::success();
   }
   // Without a privilege of ours only our own ids can be mapped, and only once setgroups is shut.
-  const std::string user = llvm::formatv("{0} {0} 1\n", ::geteuid()), group = llvm::formatv("{0} {0} 1\n", ::getegid());
-  if (!writeFile(proc + "setgroups", "deny") || !writeFile(proc + "uid_map", user) || !writeFile(proc + "gid_map", group))
+  const std::string user = llvm::formatv("{0} {0} 1\n", ::geteuid()),
+                    group = llvm::formatv("{0} {0} 1\n", ::getegid());
+  if (!writeFile(proc + "setgroups", "deny") || !writeFile(proc + "uid_map", user) ||
+      !writeFile(proc + "gid_map", group))
     return failure(Stage::UserMap, errno);
   return llvm::Error::success();
 }
@@ -140,7 +147,8 @@ llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& in
       mask |= uint64_t(1) << (signal - 1);
   const mode_t fileMode = ::umask(0);
   ::umask(fileMode);
-  llvm::Expected<std::string> bytes = serialise(plan, input.temporaryName, mask, fileMode, input.probe);
+  llvm::Expected<std::string> bytes =
+      serialise(plan, input.temporaryName, mask, fileMode, input.probePlan);
   if (!bytes)
     return bytes.takeError();
   llvm::Expected<UniqueFd> file = planFile(*bytes);
@@ -176,8 +184,9 @@ llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& in
   }
 
   PostFork work{};
-  const int sources[8] = {streams[0].get(), streams[1].get(), streams[2].get(), file->get(), theirControl.get(),
-                          supervisor.get(), temporaryParent.get(), temporary.get()};
+  const int sources[8] = {streams[0].get(),      streams[1].get(),   streams[2].get(),
+                          file->get(),           theirControl.get(), supervisor.get(),
+                          temporaryParent.get(), temporary.get()};
   for (int number = 0; number != 8; ++number)
     work.sources[number] = sources[number];
   work.program = *program;
@@ -186,8 +195,9 @@ llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& in
   alignas(16) char stack[32768];
   int pidFd = -1;
   ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
-  const int id = ::clone(postFork, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | cloneFlags(plan.namespaces),
-                         &work, &pidFd);
+  const int id = ::clone(
+      postFork, stack + sizeof stack,
+      CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | cloneFlags(plan.namespaces), &work, &pidFd);
   const int cloneError = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (id < 0)
@@ -219,15 +229,17 @@ Child::Received Child::receive(bool wait) {
   envelope.msg_iovlen = 1;
   envelope.msg_control = control;
   envelope.msg_controllen = sizeof control;
-  const ssize_t got =
-      retryInterrupted([&] { return ::recvmsg(control_.get(), &envelope, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT)); });
+  const ssize_t got = retryInterrupted([&] {
+    return ::recvmsg(control_.get(), &envelope, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
+  });
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
     return received;
   if (got != ssize_t(sizeof message)) {
     received.gone = true;
     return received;
   }
-  for (cmsghdr* header = CMSG_FIRSTHDR(&envelope); header != nullptr; header = CMSG_NXTHDR(&envelope, header))
+  for (cmsghdr* header = CMSG_FIRSTHDR(&envelope); header != nullptr;
+       header = CMSG_NXTHDR(&envelope, header))
     if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
       int fd = -1;
       ::memcpy(&fd, CMSG_DATA(header), sizeof fd);
@@ -241,7 +253,8 @@ void Child::send(ControlKind kind, int status) {
   ControlMessage message{};
   message.kind = kind;
   message.status = status;
-  (void)retryInterrupted([&] { return ::send(control_.get(), &message, sizeof message, MSG_NOSIGNAL); });
+  (void)retryInterrupted(
+      [&] { return ::send(control_.get(), &message, sizeof message, MSG_NOSIGNAL); });
 }
 
 void Child::finish() {
@@ -254,7 +267,9 @@ void Child::finish() {
   if (retryInterrupted([&] { return ::poll(&entry, 1, 5000); }) == 0)
     (void)::syscall(SYS_pidfd_send_signal, pidFd_.get(), SIGKILL, nullptr, 0);
   siginfo_t info{};
-  (void)retryInterrupted([&] { return ::waitid(idtype_t(3 /* P_PIDFD */), id_t(pidFd_.get()), &info, WEXITED | __WALL); });
+  (void)retryInterrupted([&] {
+    return ::waitid(idtype_t(3 /* P_PIDFD */), id_t(pidFd_.get()), &info, WEXITED | __WALL);
+  });
   pidFd_.reset();
 }
 

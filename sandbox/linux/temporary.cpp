@@ -21,7 +21,8 @@ constexpr int kMostSwept = 512;
 
 bool isOurs(int directory) {
   struct stat status{};
-  return ::fstat(directory, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
+  return ::fstat(directory, &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid();
 }
 
 /// Removes what is ours, carries our prefix and is locked by nobody.
@@ -65,8 +66,10 @@ llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
       unsigned char random[12];
       if (::getrandom(random, sizeof random, 0) != ssize_t(sizeof random))
         return sysError("getrandom", "", errno);
-      const std::string name = (kPrefix + llvm::toHex(llvm::ArrayRef<uint8_t>(random), /*LowerCase=*/true)).str();
-      // Made under another name, locked, then renamed: the sweep of another run can't see it unlocked.
+      const std::string name =
+          (kPrefix + llvm::toHex(llvm::ArrayRef<uint8_t>(random), /*LowerCase=*/true)).str();
+      // Made under another name, locked, then renamed: the sweep of another run can't see it
+      // unlocked.
       const std::string early = "." + name;
       if (::mkdirat(made.parent_.get(), early.c_str(), 0700) != 0) {
         lastError = errno;
@@ -74,9 +77,12 @@ llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
           continue;
         break;
       }
-      made.directory_ = UniqueFd(::openat(made.parent_.get(), early.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-      if (!made.directory_ || !isOurs(made.directory_.get()) || ::flock(made.directory_.get(), LOCK_EX | LOCK_NB) != 0 ||
-          ::renameat2(made.parent_.get(), early.c_str(), made.parent_.get(), name.c_str(), RENAME_NOREPLACE) != 0) {
+      made.directory_ = UniqueFd(::openat(made.parent_.get(), early.c_str(),
+                                          O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (!made.directory_ || !isOurs(made.directory_.get()) ||
+          ::flock(made.directory_.get(), LOCK_EX | LOCK_NB) != 0 ||
+          ::renameat2(made.parent_.get(), early.c_str(), made.parent_.get(), name.c_str(),
+                      RENAME_NOREPLACE) != 0) {
         lastError = errno;
         ::unlinkat(made.parent_.get(), early.c_str(), AT_REMOVEDIR);
         made.directory_.reset();

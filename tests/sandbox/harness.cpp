@@ -11,8 +11,8 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
-#include <fstream>
 #include <filesystem>
+#include <fstream>
 #include <grp.h>
 #include <iostream>
 #include <poll.h>
@@ -113,7 +113,8 @@ const std::string& probePath() {
 
 bool installed(const std::string& program) {
   const char* path = ::getenv("PATH");
-  for (llvm::StringRef folder : llvm::split(llvm::StringRef(path != nullptr ? path : "/usr/bin:/bin"), ':'))
+  for (llvm::StringRef folder :
+       llvm::split(llvm::StringRef(path != nullptr ? path : "/usr/bin:/bin"), ':'))
     if (::access((folder.str() + "/" + program).c_str(), X_OK) == 0)
       return true;
   return false;
@@ -155,7 +156,8 @@ Room::Room(As who) : who_(who), top_(makeTemporary("/var/tmp")) {
 Room::~Room() {
   // Whatever a case left, also directories without permissions.
   std::error_code ignored;
-  for (auto entry = std::filesystem::recursive_directory_iterator(top_, std::filesystem::directory_options::skip_permission_denied, ignored);
+  for (auto entry = std::filesystem::recursive_directory_iterator(
+           top_, std::filesystem::directory_options::skip_permission_denied, ignored);
        entry != std::filesystem::recursive_directory_iterator(); entry.increment(ignored)) {
     if (ignored)
       break;
@@ -213,7 +215,8 @@ Outcome Room::plain(const std::vector<std::string>& command, const How& how) con
   }
   environment["HOME"] = home_;
   environment["USER"] = environment["LOGNAME"] = who.login;
-  for (const char* gone : {"TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MAKEFLAGS", "MFLAGS"})
+  for (const char* gone :
+       {"TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MAKEFLAGS", "MFLAGS"})
     environment.erase(gone);
   for (const auto& [key, value] : how.set)
     environment[key] = value;
@@ -309,7 +312,9 @@ Outcome Room::plain(const std::vector<std::string>& command, const How& how) con
       ::waitpid(child, &status, 0);
       break;
     }
-    pollfd entries[3] = {{open[0] ? reading[0] : -1, POLLIN, 0}, {open[1] ? reading[1] : -1, POLLIN, 0}, {in[1], POLLOUT, 0}};
+    pollfd entries[3] = {{open[0] ? reading[0] : -1, POLLIN, 0},
+                         {open[1] ? reading[1] : -1, POLLIN, 0},
+                         {in[1], POLLOUT, 0}};
     ::poll(entries, 3, reaped ? 50 : 20);
     char buffer[65536];
     for (int stream = 0; stream != 2; ++stream) {
@@ -349,15 +354,16 @@ Outcome Room::bwrRaw(const std::vector<std::string>& words, const How& how) cons
   command.insert(command.end(), words.begin(), words.end());
   return plain(command, how);
 }
-Outcome Room::bwr(const std::string& level, const std::vector<std::string>& flags, const std::vector<std::string>& command,
-                  const How& how) const {
+Outcome Room::bwr(const std::string& level, const std::vector<std::string>& flags,
+                  const std::vector<std::string>& command, const How& how) const {
   std::vector<std::string> words = {"--level", level};
   words.insert(words.end(), flags.begin(), flags.end());
   words.push_back("--");
   words.insert(words.end(), command.begin(), command.end());
   return bwrRaw(words, how);
 }
-Outcome Room::bwrShell(const std::string& level, const std::vector<std::string>& flags, const std::string& script, const How& how) const {
+Outcome Room::bwrShell(const std::string& level, const std::vector<std::string>& flags,
+                       const std::string& script, const How& how) const {
   return bwr(level, flags, {"/bin/sh", "-c", script}, how);
 }
 

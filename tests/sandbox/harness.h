@@ -28,7 +28,7 @@ inline const std::vector<std::string>& confining() {
 }
 
 struct Outcome {
-  int code = -1;   // exit code; 128 + signal if it died of one
+  int code = -1; // exit code; 128 + signal if it died of one
   int signal = 0;
   std::string out, err;
   double seconds = 0;
@@ -36,13 +36,15 @@ struct Outcome {
 };
 
 struct How {
-  std::string input;                           // of standard input; /dev/null if there is none
-  bool closedInput = false;                    // 0 is closed
-  std::map<std::string, std::string> set;      // added to the environment
-  std::vector<std::string> unset;              // taken from it
-  std::string directory;                       // instead of the room's
-  std::vector<std::pair<int, std::string>> open; // descriptors that are open on these paths, without close-on-exec
-  bool terminal = false;                       // run on a new pseudo terminal, as its session's leader; out is what appears there
+  std::string input;                      // of standard input; /dev/null if there is none
+  bool closedInput = false;               // 0 is closed
+  std::map<std::string, std::string> set; // added to the environment
+  std::vector<std::string> unset;         // taken from it
+  std::string directory;                  // instead of the room's
+  std::vector<std::pair<int, std::string>>
+      open; // descriptors that are open on these paths, without close-on-exec
+  bool terminal =
+      false; // run on a new pseudo terminal, as its session's leader; out is what appears there
 };
 
 /// $W with the project $W/p in it, owned by whom the case runs as, and $W/home as HOME. Removed at
@@ -54,7 +56,7 @@ public:
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  const std::string& top() const { return top_; }     // $W
+  const std::string& top() const { return top_; }         // $W
   const std::string& project() const { return project_; } // $W/p, the working directory
   const std::string& home() const { return home_; }
   As who() const { return who_; }
@@ -71,11 +73,11 @@ public:
   Outcome plain(const std::vector<std::string>& command, const How& how = {}) const;
   Outcome shell(const std::string& script, const How& how = {}) const;
   /// bwr --level LEVEL FLAGS... -- COMMAND...
-  Outcome bwr(const std::string& level, const std::vector<std::string>& flags, const std::vector<std::string>& command,
-              const How& how = {}) const;
+  Outcome bwr(const std::string& level, const std::vector<std::string>& flags,
+              const std::vector<std::string>& command, const How& how = {}) const;
   /// The same with `sh -c SCRIPT`.
-  Outcome bwrShell(const std::string& level, const std::vector<std::string>& flags, const std::string& script,
-                   const How& how = {}) const;
+  Outcome bwrShell(const std::string& level, const std::vector<std::string>& flags,
+                   const std::string& script, const How& how = {}) const;
   /// bwr with these words and nothing added.
   Outcome bwrRaw(const std::vector<std::string>& words, const How& how = {}) const;
 

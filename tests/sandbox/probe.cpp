@@ -1,6 +1,6 @@
 // Tries one act and says what happened: `probe ACT [OPERAND...]`. Exit code 0 and "ok" if the act
-// worked, 1 and "refused NAME" (an errno by name) if it did not. Static, so that it runs in any view.
-// A case runs it without bwr first, where it has to say "ok".
+// worked, 1 and "refused NAME" (an errno by name) if it did not. Static, so that it runs in any
+// view. A case runs it without bwr first, where it has to say "ok".
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -53,21 +53,34 @@ struct Act {
 };
 
 const Act kActs[] = {
-    {"read", [](char** o) {
+    {"read",
+     [](char** o) {
        const int fd = ::open(o[0], O_RDONLY);
        char byte;
        return verdict(fd < 0 ? -1 : ::read(fd, &byte, 1));
      }},
     {"list", [](char** o) { return verdict(::open(o[0], O_RDONLY | O_DIRECTORY)); }},
-    {"stat", [](char** o) {
+    {"stat",
+     [](char** o) {
        struct stat status;
        return verdict(::lstat(o[0], &status));
      }},
-    {"write", [](char** o) {
+    {"write",
+     [](char** o) {
        const int fd = ::open(o[0], O_WRONLY);
        return verdict(fd < 0 ? -1 : ::write(fd, "!", 1));
      }},
     {"create", [](char** o) { return verdict(::open(o[0], O_WRONLY | O_CREAT | O_EXCL, 0644)); }},
+    // opened for writing, nothing written
+    {"open-write", [](char** o) { return verdict(::open(o[0], O_WRONLY)); }},
+    // made and removed again
+    {"create-remove",
+     [](char** o) {
+       const int made = verdict(::open(o[0], O_WRONLY | O_CREAT | O_EXCL, 0644));
+       if (made == 0)
+         ::unlink(o[0]);
+       return made;
+     }},
     {"truncate", [](char** o) { return verdict(::truncate(o[0], 0)); }},
     {"mkdir", [](char** o) { return verdict(::mkdir(o[0], 0755)); }},
     {"rmdir", [](char** o) { return verdict(::rmdir(o[0])); }},
@@ -77,49 +90,60 @@ const Act kActs[] = {
     {"symlink", [](char** o) { return verdict(::symlink(o[0], o[1])); }},
     {"chmod", [](char** o) { return verdict(::chmod(o[0], 0600)); }},
     {"chmod-setid", [](char** o) { return verdict(::chmod(o[0], 04755)); }},
-    {"utime", [](char** o) {
+    {"utime",
+     [](char** o) {
        const timeval times[2] = {};
        return verdict(::utimes(o[0], times));
      }},
     {"setxattr", [](char** o) { return verdict(::setxattr(o[0], "user.probe", "1", 1, 0)); }},
     {"access-write", [](char** o) { return verdict(::access(o[0], W_OK)); }},
     {"mknod", [](char** o) { return verdict(::mknod(o[0], S_IFCHR | 0666, 1 << 8 | 3)); }},
-    {"execute", [](char** o) {
+    {"execute",
+     [](char** o) {
        ::execl(o[0], o[0], nullptr);
        return verdict(-1);
      }},
     // network: probe tcp ADDRESS PORT
-    {"tcp", [](char** o) {
+    {"tcp",
+     [](char** o) {
        sockaddr_in address{};
        address.sin_family = AF_INET;
        address.sin_port = htons(uint16_t(std::atoi(o[1])));
        ::inet_pton(AF_INET, o[0], &address.sin_addr);
-       return connectTo(reinterpret_cast<sockaddr*>(&address), sizeof address, AF_INET, SOCK_STREAM);
+       return connectTo(reinterpret_cast<sockaddr*>(&address), sizeof address, AF_INET,
+                        SOCK_STREAM);
      }},
-    {"mptcp", [](char** o) {
+    {"mptcp",
+     [](char** o) {
        sockaddr_in address{};
        address.sin_family = AF_INET;
        address.sin_port = htons(uint16_t(std::atoi(o[1])));
        ::inet_pton(AF_INET, o[0], &address.sin_addr);
-       return connectTo(reinterpret_cast<sockaddr*>(&address), sizeof address, AF_INET, SOCK_STREAM, 262);
+       return connectTo(reinterpret_cast<sockaddr*>(&address), sizeof address, AF_INET, SOCK_STREAM,
+                        262);
      }},
-    {"udp", [](char** o) {
+    {"udp",
+     [](char** o) {
        sockaddr_in address{};
        address.sin_family = AF_INET;
        address.sin_port = htons(uint16_t(std::atoi(o[1])));
        ::inet_pton(AF_INET, o[0], &address.sin_addr);
        const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
-       return verdict(::sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr*>(&address), sizeof address));
+       return verdict(
+           ::sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr*>(&address), sizeof address));
      }},
-    {"fastopen", [](char** o) {
+    {"fastopen",
+     [](char** o) {
        sockaddr_in address{};
        address.sin_family = AF_INET;
        address.sin_port = htons(uint16_t(std::atoi(o[1])));
        ::inet_pton(AF_INET, o[0], &address.sin_addr);
        const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-       return verdict(::sendto(fd, "secret", 6, MSG_FASTOPEN, reinterpret_cast<sockaddr*>(&address), sizeof address));
+       return verdict(::sendto(fd, "secret", 6, MSG_FASTOPEN, reinterpret_cast<sockaddr*>(&address),
+                               sizeof address));
      }},
-    {"listen", [](char**) {
+    {"listen",
+     [](char**) {
        sockaddr_in address{};
        address.sin_family = AF_INET;
        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -128,58 +152,101 @@ const Act kActs[] = {
          return verdict(-1);
        return verdict(::listen(fd, 1));
      }},
-    {"unix", [](char** o) {
+    {"unix",
+     [](char** o) {
        sockaddr_un address{};
        address.sun_family = AF_UNIX;
        std::strncpy(address.sun_path, o[0], sizeof address.sun_path - 1);
-       return connectTo(reinterpret_cast<sockaddr*>(&address), sizeof address, AF_UNIX, SOCK_STREAM);
+       return connectTo(reinterpret_cast<sockaddr*>(&address), sizeof address, AF_UNIX,
+                        SOCK_STREAM);
      }},
-    {"abstract", [](char** o) {
+    {"abstract",
+     [](char** o) {
        sockaddr_un address{};
        address.sun_family = AF_UNIX;
        std::strncpy(address.sun_path + 1, o[0], sizeof address.sun_path - 2);
-       return connectTo(reinterpret_cast<sockaddr*>(&address), socklen_t(offsetof(sockaddr_un, sun_path) + 1 + std::strlen(o[0])), AF_UNIX,
+       return connectTo(reinterpret_cast<sockaddr*>(&address),
+                        socklen_t(offsetof(sockaddr_un, sun_path) + 1 + std::strlen(o[0])), AF_UNIX,
                         SOCK_STREAM);
      }},
-    {"socket", [](char** o) { return verdict(::socket(std::atoi(o[0]), std::atoi(o[1]), std::atoi(o[2]))); }},
+    {"socket",
+     [](char** o) { return verdict(::socket(std::atoi(o[0]), std::atoi(o[1]), std::atoi(o[2]))); }},
     // processes
     {"signal", [](char** o) { return verdict(::kill(std::atoi(o[0]), 0)); }},
-    {"ptrace", [](char** o) { return verdict(::ptrace(PTRACE_SEIZE, std::atoi(o[0]), nullptr, nullptr)); }},
+    {"ptrace",
+     [](char** o) { return verdict(::ptrace(PTRACE_SEIZE, std::atoi(o[0]), nullptr, nullptr)); }},
     {"setuid-root", [](char**) { return verdict(::setuid(0)); }},
-    {"setgroups", [](char**) {
-       return verdict(::syscall(SYS_setgroups, 0, nullptr));
-     }},
+    {"setgroups", [](char**) { return verdict(::syscall(SYS_setgroups, 0, nullptr)); }},
     {"chroot", [](char** o) { return verdict(::chroot(o[0])); }},
     {"userns", [](char**) { return verdict(::unshare(CLONE_NEWUSER)); }},
     {"unshare", [](char** o) { return verdict(::unshare(int(std::strtol(o[0], nullptr, 0)))); }},
     {"mount", [](char** o) { return verdict(::mount("x", o[0], "tmpfs", 0, "")); }},
     {"umount", [](char** o) { return verdict(::umount2(o[0], MNT_DETACH)); }},
-    {"tiocsti", [](char**) {
+    {"tiocsti",
+     [](char**) {
        char byte = 'x';
        return verdict(::ioctl(0, TIOCSTI, &byte));
      }},
-    {"tiocsti-high", [](char**) {
+    {"tiocsti-high",
+     [](char**) {
        char byte = 'x';
        return verdict(::syscall(SYS_ioctl, 0, TIOCSTI | 1ul << 32, &byte));
      }},
-    {"tioclinux", [](char**) {
+    {"tioclinux",
+     [](char**) {
        char byte = 2;
        return verdict(::ioctl(0, TIOCLINUX, &byte));
      }},
-    {"no-new-privileges", [](char**) { return verdict(::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : (errno = EINVAL, -1)); }},
+    {"no-new-privileges",
+     [](char**) {
+       return verdict(::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : (errno = EINVAL, -1));
+     }},
     // any call by number: probe call NUMBER [ARG...]
-    {"call", [](char** o) {
+    {"call",
+     [](char** o) {
        long arguments[6] = {};
        for (int at = 0; at != 6 && o[1 + at] != nullptr; ++at)
          arguments[at] = std::strtol(o[1 + at], nullptr, 0);
-       return verdict(::syscall(std::strtol(o[0], nullptr, 0), arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
-                                arguments[5]));
+       return verdict(::syscall(std::strtol(o[0], nullptr, 0), arguments[0], arguments[1],
+                                arguments[2], arguments[3], arguments[4], arguments[5]));
      }},
 };
 
 } // namespace
 
+/// `probe batch FILE`: a line of FILE is an act and its operands, divided by tabs; a line of the
+/// output is its verdict. For acts that leave the process as it was.
+int runBatch(const char* path) {
+  FILE* file = std::fopen(path, "r");
+  if (file == nullptr)
+    return 2;
+  char* line = nullptr;
+  size_t space = 0;
+  ssize_t size;
+  while ((size = ::getline(&line, &space, file)) > 0) {
+    if (line[size - 1] == '\n')
+      line[size - 1] = '\0';
+    char* operands[4] = {};
+    char* rest = line;
+    const char* name = ::strsep(&rest, "\t");
+    for (int at = 0; at != 3 && rest != nullptr; ++at)
+      operands[at] = ::strsep(&rest, "\t");
+    bool found = false;
+    for (const Act& act : kActs)
+      if (std::strcmp(act.name, name) == 0) {
+        act.run(operands);
+        found = true;
+      }
+    if (!found)
+      return 2;
+    ::close_range(4, ~0u, 0); // what the acts left open; 3 is FILE
+  }
+  return 0;
+}
+
 int main(int count, char** words) {
+  if (count == 3 && std::strcmp(words[1], "batch") == 0)
+    return runBatch(words[2]);
   if (count >= 2)
     for (const Act& act : kActs)
       if (std::strcmp(act.name, words[1]) == 0)
