@@ -281,7 +281,6 @@ Trap JsonParse(Arguments& arguments) {
     return std::move(fault.trap);
   return fault.message.empty() ? arguments.returnOkOwned(value) : arguments.returnErr("invalid JSON: " + fault.message);
 }
-Trap JsonDecode(Arguments& arguments) { return JsonParse(arguments); }
 
 Trap JsonRender(Arguments& arguments) { return returnJson(arguments, JsonStyle::Compact); }
 Trap JsonEncode(Arguments& arguments) { return returnJson(arguments, JsonStyle::Compact); }

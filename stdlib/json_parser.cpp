@@ -1,10 +1,9 @@
-// The reader: one pass over the text, an explicit stack, a limit on the depth. No recursion over input.
+// Makes values of `encoding::json::Value` while reading.
 
+#include "stdlib/json_scanner.h"
 #include "stdlib/json_text.h"
-#include "stdlib/numbers.h"
 
 #include "vm/map.h"
-#include "vm/text.h"
 
 #include <vector>
 
@@ -12,253 +11,8 @@ namespace gos::stdlib {
 
 namespace {
 
-constexpr size_t kDeepest = 1000;
-
-/// The text and a position in it.
-class Scanner {
-public:
-  explicit Scanner(StringRef source) : source_(source) {}
-
-  void skipBlanks() {
-    while (at_ < source_.size() && StringRef(" \t\r\n").contains(source_[at_]))
-      ++at_;
-  }
-  bool atEnd() const { return at_ >= source_.size(); }
-  char peek() const { return atEnd() ? '\0' : source_[at_]; }
-  bool take(char c) {
-    if (peek() != c || atEnd())
-      return false;
-    ++at_;
-    return true;
-  }
-  bool takeWord(StringRef word) {
-    if (!source_.substr(at_).starts_with(word))
-      return false;
-    at_ += word.size();
-    return true;
-  }
-
-  /// -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
-  bool takeNumber(StringRef& number, bool& integral) {
-    const size_t start = at_;
-    take('-');
-    if (!take('0') && !takeDigits())
-      return false;
-    integral = true;
-    if (take('.')) {
-      integral = false;
-      if (!takeDigits())
-        return false;
-    }
-    if (take('e') || take('E')) {
-      integral = false;
-      if (!take('+'))
-        take('-');
-      if (!takeDigits())
-        return false;
-    }
-    number = source_.slice(start, at_);
-    return true;
-  }
-
-  /// The content of a string whose opening quote was taken.
-  bool takeString(std::string& out) {
-    out.clear();
-    while (!atEnd()) {
-      const char c = source_[at_++];
-      if (c == '"')
-        return true;
-      if (uint8_t(c) < 0x20) {
-        --at_;
-        return false;
-      }
-      if (c != '\\') {
-        out += c;
-        continue;
-      }
-      const char kind = atEnd() ? '\0' : source_[at_++];
-      switch (kind) {
-      case '"': case '\\': case '/': out += kind; break;
-      case 'b': out += '\b'; break;
-      case 'f': out += '\f'; break;
-      case 'n': out += '\n'; break;
-      case 'r': out += '\r'; break;
-      case 't': out += '\t'; break;
-      case 'u':
-        if (!takeEscape(out))
-          return false;
-        break;
-      default:
-        return false;
-      }
-    }
-    return false;
-  }
-
-  std::string place() const {
-    size_t line = 1;
-    size_t column = 1;
-    for (char c : source_.take_front(at_)) {
-      column = c == '\n' ? 1 : column + ((uint8_t(c) & 0xc0) != 0x80);
-      line += c == '\n';
-    }
-    return "line " + std::to_string(line) + ", column " + std::to_string(column);
-  }
-
-private:
-  bool takeDigits() {
-    const size_t start = at_;
-    while (!atEnd() && source_[at_] >= '0' && source_[at_] <= '9')
-      ++at_;
-    return at_ != start;
-  }
-  bool takeHex(uint32_t& unit) {
-    uint64_t value = 0;
-    const StringRef digits = source_.substr(at_, 4);
-    if (digits.size() < 4 || digits.front() == '+' || parseUnsigned(digits, 16, value) != NumberFault::None)
-      return false;
-    at_ += 4;
-    unit = uint32_t(value);
-    return true;
-  }
-  /// \uXXXX, a pair of surrogates as one scalar; a lone surrogate is no text.
-  bool takeEscape(std::string& out) {
-    uint32_t scalar = 0;
-    if (!takeHex(scalar) || (scalar >= 0xdc00 && scalar <= 0xdfff))
-      return false;
-    if (scalar >= 0xd800 && scalar <= 0xdbff) {
-      uint32_t low = 0;
-      if (!takeWord("\\u") || !takeHex(low) || low < 0xdc00 || low > 0xdfff)
-        return false;
-      scalar = 0x10000 + ((scalar - 0xd800) << 10) + (low - 0xdc00);
-    }
-    char buffer[4];
-    out.append(buffer, vm::encodeScalar(scalar, buffer));
-    return true;
-  }
-
-  StringRef source_;
-  size_t at_ = 0;
-};
-
-/// What the parser tells of the document, in order. Each answers false to stop.
-class Listener {
-public:
-  virtual ~Listener() = default;
-  virtual bool null() = 0;
-  virtual bool boolean(bool value) = 0;
-  virtual bool integer(int64_t value) = 0;
-  virtual bool real(double value) = 0;
-  virtual bool string(StringRef text) = 0;
-  virtual bool key(StringRef text) = 0;
-  virtual bool open(bool isObject) = 0;
-  virtual bool close() = 0;
-};
-
-/// The message of a syntax error; empty when the document is well formed or the listener stopped it.
-std::string parseDocument(StringRef source, Listener& listener) {
-  Scanner scanner(source);
-  std::vector<bool> open; // true: an object
-  std::string text;
-  auto fault = [&](StringRef what) { return (what + " at " + scanner.place()).str(); };
-  bool wantsValue = true;
-  while (true) {
-    scanner.skipBlanks();
-    if (wantsValue) {
-      wantsValue = false;
-      bool going = true;
-      StringRef number;
-      bool integral = false;
-      if (scanner.take('{') || scanner.peek() == '[') {
-        const bool isObject = !scanner.take('[');
-        if (open.size() >= kDeepest)
-          return fault("values are nested too deep");
-        open.push_back(isObject);
-        if (!listener.open(isObject))
-          return {};
-        scanner.skipBlanks();
-        if (scanner.peek() == (isObject ? '}' : ']'))
-          continue; // an empty one: closed below
-        if (!isObject) {
-          wantsValue = true;
-          continue;
-        }
-        if (!scanner.take('"') || !scanner.takeString(text))
-          return fault("a member needs a name in quotes");
-        scanner.skipBlanks();
-        if (!scanner.take(':'))
-          return fault("a `:` is missing");
-        if (!listener.key(text))
-          return {};
-        wantsValue = true;
-        continue;
-      }
-      if (scanner.take('"')) {
-        if (!scanner.takeString(text))
-          return fault("the string is not well formed");
-        going = listener.string(text);
-      } else if (scanner.takeWord("null")) {
-        going = listener.null();
-      } else if (scanner.takeWord("true")) {
-        going = listener.boolean(true);
-      } else if (scanner.takeWord("false")) {
-        going = listener.boolean(false);
-      } else if (scanner.takeNumber(number, integral)) {
-        int64_t whole = 0;
-        double value = 0;
-        if (integral && parseSigned(number, 10, whole) == NumberFault::None) {
-          going = listener.integer(whole);
-        } else {
-          parseReal(number, value);
-          going = listener.real(value);
-        }
-      } else {
-        return fault(scanner.atEnd() ? "the document ends too early" : "a value is expected");
-      }
-      if (!going)
-        return {};
-      continue;
-    }
-    if (open.empty())
-      return scanner.atEnd() ? std::string() : fault("the document goes on after its value");
-    if (scanner.take(open.back() ? '}' : ']')) {
-      open.pop_back();
-      if (!listener.close())
-        return {};
-      continue;
-    }
-    if (!scanner.take(','))
-      return fault(scanner.atEnd() ? "the document ends too early"
-                                   : (open.back() ? "a `,` or `}` is expected" : "a `,` or `]` is expected"));
-    scanner.skipBlanks();
-    if (open.back()) {
-      if (!scanner.take('"') || !scanner.takeString(text))
-        return fault("a member needs a name in quotes");
-      scanner.skipBlanks();
-      if (!scanner.take(':'))
-        return fault("a `:` is missing");
-      if (!listener.key(text))
-        return {};
-    }
-    wantsValue = true;
-  }
-}
-
-class Ignore : public Listener {
-public:
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool integer(int64_t) override { return true; }
-  bool real(double) override { return true; }
-  bool string(StringRef) override { return true; }
-  bool key(StringRef) override { return true; }
-  bool open(bool) override { return true; }
-  bool close() override { return ended = true; }
-  bool ended = false;
-};
-
 /// Makes values. What is open is owned here until it is closed into what is around it.
-class Maker : public Listener {
+class Maker : public JsonListener {
 public:
   Maker(Vm& vm, LayoutId layout) : vm_(vm), layout_(layout), tags_(jsonTags(vm.layout(layout))) {}
   ~Maker() override {
@@ -283,7 +37,7 @@ public:
     return open_.back().key != 0 || full();
   }
   bool open(bool isObject) override {
-    if ((trap_ = vm_.charge(1)))
+    if ((trap_ = vm_.charge(32)))
       return false;
     Open opened;
     opened.isObject = isObject;
@@ -345,21 +99,42 @@ private:
 
 } // namespace
 
-JsonFault parseJson(Vm& vm, StringRef source, LayoutId layout, Value& out) {
+JsonFault readJson(Vm& vm, JsonScanner& scanner, LayoutId layout, size_t depth, Value& out) {
   JsonFault fault;
-  if ((fault.trap = chargeBulk(vm, source.size())))
-    return fault;
   Maker maker(vm, layout);
-  fault.message = parseDocument(source, maker);
+  fault.message = readJsonValue(scanner, maker, depth);
   fault.trap = maker.takeTrap();
   if (!fault.failed())
     out = maker.takeResult();
   return fault;
 }
 
+JsonFault parseJson(Vm& vm, StringRef source, LayoutId layout, Value& out) {
+  JsonFault fault;
+  if ((fault.trap = chargeJson(vm, source)))
+    return fault;
+  const vm::Scratch scratch(vm.heap(), source.size());
+  if (!scratch) {
+    fault.trap = vm.heapTrap();
+    return fault;
+  }
+  JsonScanner scanner(source);
+  Value value = 0;
+  fault = readJson(vm, scanner, layout, 0, value);
+  if (fault.failed())
+    return fault;
+  fault.message = endJson(scanner);
+  if (fault.failed())
+    vm.releaseValue(value, layout);
+  else
+    out = value;
+  return fault;
+}
+
 bool isValidJson(StringRef source) {
-  Ignore nothing;
-  return parseDocument(source, nothing).empty();
+  JsonScanner scanner(source);
+  IgnoreJson nothing;
+  return readJsonValue(scanner, nothing).empty() && endJson(scanner).empty();
 }
 
 } // namespace gos::stdlib

@@ -352,6 +352,7 @@ struct MethodCallExpr : Expr {
   uint32_t fieldIndex = 0;
   bool isComptimeFn = false;
   bool identity = false;   // `.into()` between a newtype and its representation: the receiver, retyped
+  bool rangeApart = false; // `range(low..high)` of an ordered container: `ordered` has the bounds, if any
 };
 struct KnownCallExpr : Expr {
   GOS_EXPR_NODE(KnownCall)

@@ -132,6 +132,23 @@ Checker::Answer Checker::isStructurally(Type* type, LangTrait trait, unsigned de
                ? Answer::Yes
                : Answer::No;
   }
+  case LangTrait::Encodable:
+  case LangTrait::Decodable:
+    // A function and a range have no JSON form. The length of a slice is nobody's, a heap orders what it is given, and
+    // the name of a member says a key only where its text does.
+    if (type->is(Kind::Fn) || handle || type->is(Kind::Range))
+      return Answer::No;
+    if (trait == LangTrait::Decodable) {
+      if (type->is(Kind::Slice) || type->is(Kind::MaxHeap) || type->is(Kind::MinHeap))
+        return Answer::No;
+      if ((type->is(Kind::Map) || type->is(Kind::BTreeMap)) && !isMemberName(type->args[0]))
+        return Answer::No;
+    }
+    if (!type->isNominal())
+      return parts(type->args);
+    if (type->is(Kind::Newtype))
+      return isStructurally(representation(type), trait, depth + 1, seen);
+    return isOpaqueHandle(type) ? Answer::No : fields();
   case LangTrait::Add:
     return type->isNumeric() || type->is(Kind::String) ? Answer::Yes : Answer::No;
   case LangTrait::Sub:
@@ -151,6 +168,61 @@ Checker::Answer Checker::isStructurally(Type* type, LangTrait trait, unsigned de
   default:
     return Answer::No;
   }
+}
+
+/// Can the name of a JSON member be a key of this type?
+bool Checker::isMemberName(Type* type) {
+  type = shallow(type)->withoutReferences();
+  if (type->is(Kind::Newtype))
+    return isMemberName(representation(type));
+  if (type->is(Kind::Enum))
+    return llvm::all_of(cast<EnumItem>(type->item)->variants,
+                        [](const VariantDecl& variant) { return variant.fields.empty(); });
+  return type->isInteger() || type->isInferInteger() || type->is(Kind::String) || type->is(Kind::Bool) ||
+         type->is(Kind::Char) || type->is(Kind::Infer) || type->is(Kind::Error) || type->is(Kind::Never) ||
+         type->is(Kind::Param) || type->is(Kind::Projection);
+}
+
+/// A struct of the library whose fields are its own affair, such as an open file.
+bool Checker::isOpaqueHandle(Type* type) {
+  if (!type->is(Kind::Struct) || !type->item->parentModule || type->item->parentModule->package != 0)
+    return false;
+  return llvm::any_of(cast<StructItem>(type->item)->fields,
+                      [](const FieldDecl& field) { return field.visibility == Visibility::Private; });
+}
+
+/// `#[rename]` and its kin change the JSON form of a field, which nothing here does yet: said where a codec is asked for,
+/// lest the text silently has other names.
+void Checker::reportCodecAttributes(Type* type, Span span, llvm::SmallPtrSetImpl<Type*>& seen) {
+  type = shallow(type);
+  if (!seen.insert(type).second || seen.size() > 1000)
+    return;
+  for (Type* arg : type->args)
+    reportCodecAttributes(arg, span, seen);
+  if (type->is(Kind::Newtype))
+    return reportCodecAttributes(representation(type), span, seen);
+  if (!type->is(Kind::Struct) && !type->is(Kind::Enum))
+    return;
+  resolveFields(type->item);
+  auto each = [&](ArrayRef<FieldDecl> fields) {
+    for (const FieldDecl& field : fields) {
+      for (const Attribute& attribute : field.attributes) {
+        if (attribute.path.segments.size() != 1)
+          continue;
+        StringRef name = attribute.path.segments[0].ident.name.text();
+        if (name == "rename" || name == "skip" || name == "default")
+          engine_.report(attribute.span, diag::NotYet, ("`#[" + name + "]` of a field in a JSON codec").str())
+              .label(span, "asked for here");
+      }
+      if (field.resolved)
+        reportCodecAttributes(substitute(field.resolved, type->args, type), span, seen);
+    }
+  };
+  if (auto* structure = dyn_cast<StructItem>(type->item))
+    each(structure->fields);
+  else
+    for (const VariantDecl& variant : cast<EnumItem>(type->item)->variants)
+      each(variant.fields);
 }
 
 bool Checker::hasTextForm(Type* type, FormatSpec::Kind kind, llvm::SmallPtrSetImpl<Type*>& seen) {

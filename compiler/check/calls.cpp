@@ -231,6 +231,11 @@ Type* Checker::callFunction(const CallSite& site, FunctionItem* function, const 
                             ArrayRef<Expr*>& orderedOut, Target& target) {
   FunctionInfo& info = functionInfo(function);
   const Signature& signature = info.signature;
+  if (function->parentModule && function->parentModule->package == 0 && hasAttribute(function, "not_yet")) {
+    engine_.report(site.span, diag::NotYet, ("`" + site.name + "`").str());
+    checkArgumentsAlone(site.checked ? ArrayRef<Argument>() : site.arguments);
+    return types_.error();
+  }
   ValuePath value = given;
   value.kind = TargetKind::Function;
   value.item = function;
@@ -451,8 +456,13 @@ Type* Checker::checkCall(CallExpr* expr, Type* expected) {
   size_t floor = 0;
   if (region)
     enterRegion(floor);
-  if (!value.overloads.empty())
-    function = pickOverload(site, value.overloads, nullptr, site.checked);
+  if (!value.overloads.empty()) {
+    // `decode::<T>(..)`: who writes type arguments means one that takes them.
+    SmallVector<FunctionItem*, 4> generic;
+    if (value.hasExplicit)
+      llvm::copy_if(value.overloads, std::back_inserter(generic), [](FunctionItem* each) { return each->isGeneric(); });
+    function = pickOverload(site, generic.empty() ? value.overloads : ArrayRef<FunctionItem*>(generic), nullptr, site.checked);
+  }
   Type* result = callFunction(site, function, value, expr->ordered, path->target);
   if (region) {
     leaveRegion(floor);
@@ -496,6 +506,10 @@ Type* Checker::finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expe
     return types_.error();
   };
   if (type->is(Kind::Error))
+static bool isLibraryMember(const Member& member) {
+  return member.item && member.item->parentModule && member.item->parentModule->package == 0;
+}
+
     return fail();
   if (type->is(Kind::Never)) {
     fail();
@@ -522,6 +536,15 @@ Type* Checker::finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expe
             engine_.report(expr->name.span, diag::PrivateField, name.text(), print(type));
           expr->fieldCall = true;
           expr->fieldIndex = *index;
+  SmallVector<Argument, 2> bounds;
+  const bool takenApart = expr->rangeApart = name == rangeName_ && (type->is(Kind::BTreeMap) || type->is(Kind::BTreeSet)) &&
+                          isLibraryMember(member);
+  if (takenApart) {
+    std::optional<Member> shaped = takeRangeApart(expr, type, bounds);
+    if (!shaped)
+      return fail();
+    member = *shaped;
+  }
           size_t wanted = fieldType->parameters().size();
           if (expr->arguments.size() != wanted) {
             engine_.report(expr->span, diag::CallArity, name.text(), wanted, expr->arguments.size());
@@ -555,7 +578,7 @@ Type* Checker::finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expe
     return fail();
   }
   Item* owner = infoOf(function)->context.owner;
-  if (owner && isa<ImplItem>(owner) && !cast<ImplItem>(owner)->hasTrait &&
+  if (owner && isa<ImplItem>(owner) && !cast<ImplItem>(owner)->hasTrait && !takenApart &&
       !resolver_.isVisible(function, body_->context.scope)) {
     engine_.report(expr->name.span, diag::PrivateMethod, name.text(), print(type))
         .label(function->name.span, "declared here");
@@ -569,7 +592,8 @@ Type* Checker::finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expe
   value.explicitArgs = expr->typeArgs;
   value.hasExplicit = expr->hasTypeArgs;
   value.explicitSpan = expr->name.span;
-  CallSite site{expr->span, expr, name.text(), expr->arguments, expr->receiver, expected, argumentsChecked};
+  CallSite site{expr->span, expr, name.text(), takenApart ? ArrayRef<Argument>(bounds) : expr->arguments,
+                expr->receiver, expected, takenApart ? uint8_t(0) : argumentsChecked};
   if (!member.overloads.empty()) {
     function = pickOverload(site, member.overloads, receiver, site.checked);
     value.item = function;

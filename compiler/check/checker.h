@@ -375,6 +375,9 @@ private:
   ArrayRef<Type*> noteTypes(ArrayRef<Type*> list);
   Type* settle(Type* type);
   Type* normaliseDeep(Type* type);
+  bool isMemberName(Type* type);
+  bool isOpaqueHandle(Type* type);
+  void reportCodecAttributes(Type* type, Span span, llvm::SmallPtrSetImpl<Type*>& seen);
   Type* setType(Expr* expr, Type* type) {
     expr->type = type;
     noteType(&expr->type);
@@ -516,6 +519,9 @@ private:
   Type* checkPipe(PipeExpr* expr, Type* expected);
   bool checkConversion(MethodCallExpr* expr, Type* receiver, Type* expected, Type*& result);
   static bool leavesFrame(Expr* body);
+  /// `range(low..high)` of an ordered container: the library's method for the shape of the range, and its bounds as
+  /// arguments. None: reported.
+  std::optional<Member> takeRangeApart(MethodCallExpr* expr, Type* type, SmallVectorImpl<Argument>& bounds);
 
   // ---- closures.cpp ----
   Type* checkClosure(ClosureExpr* expr, Type* expected, bool direct);
@@ -600,7 +606,7 @@ private:
 
   // names used all the time
   Name selfName_, selfTypeName_, underscore_, intoName_, tryIntoName_, fromName_, nextName_, typeInfoName_,
-      fieldOfName_, toStringName_, forName_;
+      fieldOfName_, toStringName_, forName_, rangeName_;
 
   friend class Program;
 };

@@ -195,4 +195,29 @@ Type* Checker::checkRange(RangeExpr* expr, Type* expected) {
   return types_.range(element);
 }
 
+std::optional<Member> Checker::takeRangeApart(MethodCallExpr* expr, Type* type, SmallVectorImpl<Argument>& bounds) {
+  if (expr->arguments.size() != 1) {
+    engine_.report(expr->span, diag::CallArity, expr->name.name.text(), 1, expr->arguments.size());
+    return std::nullopt;
+  }
+  auto* range = dyn_cast<RangeExpr>(folded(expr->arguments[0].value));
+  if (!range) {
+    engine_.report(expr->arguments[0].value->span, diag::StoredKeyRange);
+    return std::nullopt;
+  }
+  // The range is never made: its bounds are keys of any type. What asks for its type is content with a range of integers.
+  setType(range, types_.range(types_.i64()));
+  StringRef shape = "range";
+  if (range->low && range->high)
+    shape = range->inclusive ? "range_from_through" : "range_from_until";
+  else if (range->low)
+    shape = "range_from";
+  else if (range->high)
+    shape = range->inclusive ? "range_through" : "range_until";
+  for (Expr* bound : {range->low, range->high})
+    if (bound)
+      bounds.push_back({{}, bound});
+  return findMember(type, context_.names.intern(shape), true);
+}
+
 } // namespace gos::check

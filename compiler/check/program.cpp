@@ -31,6 +31,7 @@ Checker::Checker(ProgramInput& input, Engine& engine)
   fieldOfName_ = names.intern("field_of");
   forName_ = names.intern("for");
   toStringName_ = names.intern("to_string");
+  rangeName_ = names.intern("range");
 }
 
 Checker::~Checker() = default;

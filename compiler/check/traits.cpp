@@ -518,6 +518,10 @@ void Checker::checkBounds(ArrayRef<Parameter*> generics, ArrayRef<Type*> args, T
   for (size_t i = 0; i < generics.size() && i < args.size(); ++i) {
     for (const TraitRef& bound : generics[i]->bounds) {
       TraitRef wanted = bound;
+  } else if (LangTrait trait = langTrait(bound.trait.trait);
+             trait == LangTrait::Encodable || trait == LangTrait::Decodable) {
+    llvm::SmallPtrSet<Type*, 8> seen;
+    reportCodecAttributes(bound.type, bound.span, seen);
       if (!bound.args.empty()) {
         SmallVector<Type*, 4> substituted;
         for (Type* arg : bound.args) {

@@ -108,10 +108,12 @@ void FunctionLowering::intoMethodCall(const MethodCallExpr* expr, Register dest)
   llvm::SmallVector<const Expr*, 8> written, ordered;
   for (const Argument& argument : expr->arguments)
     written.push_back(argument.value);
-  if (!expr->ordered.empty())
+  if (!expr->ordered.empty() || expr->rangeApart)
     ordered.assign(expr->ordered.begin(), expr->ordered.end());
   else
     ordered = written;
+  if (expr->rangeApart)
+    written = ordered; // the range itself is never made
   if (expr->fieldCall) {
     // The callee is a field that holds a closure.
     Type* object = valueType(expr->receiver);

@@ -27,7 +27,7 @@ vm::VariantLayout variant(std::string name, std::vector<LayoutId> fields, std::v
 
 Layout scalar(StringRef name, vm::ScalarKind kind, vm::IntWidth width = vm::IntWidth::I64) {
   Layout layout;
-  layout.kind = kind == vm::ScalarKind::F64 ? LayoutKind::Float : LayoutKind::Int;
+  layout.kind = kind == vm::ScalarKind::F64 || kind == vm::ScalarKind::F32 ? LayoutKind::Float : LayoutKind::Int;
   layout.scalar = kind;
   layout.width = width;
   layout.name = name.str();
@@ -115,6 +115,10 @@ LayoutId Machine::parse(StringRef& rest) {
       return add(scalar(name, vm::ScalarKind::Integer));
     if (name == "u8")
       return add(scalar(name, vm::ScalarKind::Integer, vm::IntWidth::U8));
+    if (name == "u64")
+      return add(scalar(name, vm::ScalarKind::Integer, vm::IntWidth::U64));
+    if (name == "f32")
+      return add(scalar(name, vm::ScalarKind::F32));
     if (name == "i8")
       return add(scalar(name, vm::ScalarKind::Integer, vm::IntWidth::I8));
     if (name == "bool")
@@ -278,7 +282,7 @@ std::string Machine::show(Value value, LayoutId layout) {
   vm::TextBuffer out(uint64_t(1) << 30);
   if (vm::Trap trap = vm::formatDebug(*vm_, value, layout, out))
     return "trap: " + trap->message;
-  return out.take();
+  return out.text().str();
 }
 
 Outcome Machine::call(size_t native, std::vector<Value> arguments) {
