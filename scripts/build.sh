@@ -9,9 +9,11 @@ if [ -z "${CCACHE_DIR-}" ] && ! [ -w "${HOME:-/nonexistent}" ]; then
   export CCACHE_DIR=$top/build/ccache
 fi
 
-# build PRESET: configures (again, if the folder was moved or the compiler changed) and builds.
+# build PRESET [TARGET...]: configures (again, if the folder was moved or the compiler changed) and builds
+# everything, or the targets.
 build() {
-  local preset=$1 folder=build/$1 options=()
+  local preset=$1 folder=build/$1 options=() targets=()
+  shift
   case "$preset" in
   sanitize | fuzz)
     options+=("-DCMAKE_CXX_COMPILER=clang++-$llvm_version" "-DCMAKE_C_COMPILER=clang-$llvm_version")
@@ -27,7 +29,8 @@ build() {
     cat "$folder/configure.log"
     exit 1
   fi
-  cmake --build "$folder" --parallel "$jobs"
+  [ $# -eq 0 ] || targets=(--target "$@")
+  cmake --build "$folder" --parallel "$jobs" ${targets[@]+"${targets[@]}"}
 }
 
 # What was run and its closing line, of all runs, to be said again at the end; did one fail?
