@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the toolchain and prints what it found; README.md says what each figure means.
-# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [start] [gate]      without a name: vm check start
+# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [start] [gate] [sandbox] [cargo]      without a name: vm check start sandbox
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,11 +11,11 @@ while [ $# -gt 0 ]; do
   case $1 in
     --gos) gos=$2; shift 2 ;;
     --rounds) rounds=$2; shift 2 ;;
-    vm|check|start|gate) parts+=("$1"); shift ;;
+    vm|check|start|gate|sandbox|cargo) parts+=("$1"); shift ;;
     *) sed -n '2,3s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done
-[ ${#parts[@]} -gt 0 ] || parts=(vm check start)
+[ ${#parts[@]} -gt 0 ] || parts=(vm check start sandbox)
 [ -x "$gos" ] || { echo "no release build at $gos: run ./dev build first" >&2; exit 1; }
 gos=$(readlink -f "$gos")
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
@@ -109,6 +109,49 @@ gate() {
   done
   awk -v a="$(median < "$work/a")" -v b="$(median < "$work/b")" \
     'BEGIN { printf "with %.1f ms, without %.1f ms, difference %+.2f%% (wanted: under 1%%)\n", a / 1000, b / 1000, (a - b) * 100 / b }'
+}
+
+# ---- the sandbox beside posix_spawn and bubblewrap ----------------------------------------------------
+sandbox() {
+  local build; build=$(dirname "$gos")/..
+  local bwrap; bwrap=$(command -v bwrap) || { echo "bubblewrap is not installed (apt-get install bubblewrap)" >&2; return 1; }
+  c++ -std=c++17 -O2 -I"$here/../sandbox/library" -o "$work/sandbox_start" "$here/sandbox_start.cpp" -L"$build/lib" -lgossamer_sandbox -Wl,-rpath,"$build/lib"
+  mkdir "$work/project"
+  ( cd "$work/project"
+    echo; echo "starting /bin/true through the library, alternating with posix_spawn"
+    "$work/sandbox_start" library
+    echo; echo "whole processes beside bubblewrap, alternating"
+    "$work/sandbox_start" processes "$(dirname "$gos")/bwr" "$bwrap"
+    "$work/sandbox_start" crowd "$(dirname "$gos")/bwr" "$bwrap"
+    echo; "$work/sandbox_start" row 1000 )
+}
+
+# ---- a cargo build of thirty small crates, outside, at strict, and with --report -----------------------
+cargo() {
+  local tool; tool=$(type -P cargo) || { echo "cargo is not installed (apt-get install cargo-web)" >&2; return 1; }
+  local bwr; bwr=$(dirname "$gos")/bwr
+  local project=$work/crates n
+  mkdir -p "$project/src"
+  { printf '[package]\nname = "top"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\n'
+    for n in $(seq 30); do printf 'c%d = { path = "c%d" }\n' "$n" "$n"; done; } > "$project/Cargo.toml"
+  echo 'fn main() { println!("{}", c1::f(1)); }' > "$project/src/main.rs"
+  for n in $(seq 30); do
+    mkdir -p "$project/c$n/src"
+    printf '[package]\nname = "c%d"\nversion = "0.1.0"\nedition = "2021"\n' "$n" > "$project/c$n/Cargo.toml"
+    "$here/generate_crate.sh" "$n" > "$project/c$n/src/lib.rs"
+  done
+  cd "$project"; "$tool" build -q --offline
+  echo; echo "cargo build of thirty crates, median of $rounds alternating rounds"
+  : > "$work/a"; : > "$work/b"; : > "$work/c"
+  local round
+  for ((round = 0; round < rounds; round++)); do
+    rm -rf target; mkdir target; microseconds "$tool" build -q --offline >> "$work/a"
+    rm -rf target; mkdir target; microseconds "$bwr" --level strict -- "$tool" build -q --offline >> "$work/b"
+    rm -rf target; mkdir target; microseconds "$bwr" --level strict --report -- "$tool" build -q --offline >> "$work/c" 2> "$work/report"
+  done
+  awk -v a="$(median < "$work/a")" -v b="$(median < "$work/b")" -v c="$(median < "$work/c")" \
+    'BEGIN { printf "outside %.0f ms, strict %.0f ms (%+.1f%%, wanted: 3%%), with --report %.0f ms (%+.1f%%, wanted: 10%%)\n", a / 1000, b / 1000, (b - a) * 100 / a, c / 1000, (c - a) * 100 / a }'
+  cd "$here"
 }
 
 for part in "${parts[@]}"; do "$part"; done

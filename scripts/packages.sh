@@ -117,7 +117,8 @@ need_bench() {
   need_packages \
     "lua5.4 is what the VM is measured against" \
     "hyperfine measures start-up" \
-    "time measures memory"
+    "time measures memory" \
+    "bubblewrap is what starting a sandbox is measured against"
 }
 
 # Formatting differs between versions, so 19 is wanted; an older one that is there will do.

@@ -36,7 +36,7 @@ Both checkBoth(const Tree& tree, const Where& where = {}, Level level = Level::C
 
 constexpr const char* kHostile[] = {
     "\x1b]0;title\x07",         "\x1b[2J\x1b[31mred",   "\x1b]8;;http://evil\x07link\x1b]8;;\x07",
-    "\x1b]52;c;aGVsbG8=\x07",   "over\rwritten",        "\xc2\x9b" "31m C1",
+    "\x1b]52;c;aGVsbG8=\x07",   "over\rwritten",        ("\xc2\x9b" "31m C1"),
     "next\xc2\x85line",         "\xe2\x80\xaetxt.exe",  "\xe2\x81\xa6isolate\xe2\x81\xa9",
     "tag\xf3\xa0\x81\x81\xf3\xa0\x81\xbf", "bell\x07", "del\x7f", "back\x08space",
 };
