@@ -10,6 +10,7 @@
  * by NUL. Functions that can fail take `gsb_error **error`: on failure it is set (unless NULL) and
  * belongs to the caller.
  */
+#pragma once
 #ifndef GOSSAMER_SANDBOX_H
 #define GOSSAMER_SANDBOX_H
 
