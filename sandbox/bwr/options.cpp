@@ -153,7 +153,8 @@ private:
         const StringRef meant = nearest(value, words);
         return refuse("option " + code(row.spelling) + " takes " + listed(words) + "; found " +
                           code(value),
-                      "bwr " + (row.spelling + " " + (meant.empty() ? words[0] : meant)).str());
+                      // Of no near word none is offered: the first is the weakest.
+                      meant.empty() ? "bwr --help" : "bwr " + (row.spelling + " " + meant).str());
       }
       index = *found;
     }

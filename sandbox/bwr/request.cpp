@@ -86,7 +86,13 @@ private:
     return llvm::Error::success();
   }
 
-  static llvm::Error missingGrant(const PathOption& option, const std::string& path) {
+  llvm::Error missingGrant(const PathOption& option, const std::string& path) const {
+    for (const std::string& denial : facts_.denials)
+      if (isAtOrBeneath(path, denial))
+        return llvm::make_error<PolicyError>("grant `" + option.writtenAs +
+                                                 "` can't lift the shipped deny rule for `" +
+                                                 denial + "`",
+                                             "copy what is needed into the working directory");
     if (StringRef(option.path).starts_with("~"))
       return llvm::make_error<PolicyError>(
           "grant `" + option.writtenAs + "`: no such file or directory",

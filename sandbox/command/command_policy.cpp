@@ -50,32 +50,31 @@ DirectoryVerdict judgeDirectory(const HostFacts& facts, llvm::StringRef director
 
 llvm::Error directoryError(const DirectoryVerdict& verdict, llvm::StringRef directory) {
   const std::string named = "working directory `" + directory.str() + "` ";
-  const std::string elsewhere = "`--workdir DIR` with a directory of its own";
+  const std::string elsewhere = "--workdir DIR, with a directory of its own";
   switch (verdict.problem) {
   case DirectoryProblem::None:
     return llvm::Error::success();
   case DirectoryProblem::Removed:
     return llvm::make_error<PolicyError>("working directory was removed",
-                                         "change to one that exists, or give " + elsewhere);
+                                         "cd to a directory that exists, or " + elsewhere);
   case DirectoryProblem::Root:
     return llvm::make_error<PolicyError>(named + "is the root of the file system, which is not "
                                                  "granted unasked",
-                                         "give " + elsewhere);
+                                         elsewhere);
   case DirectoryProblem::Home:
-    return llvm::make_error<PolicyError>(
-        named + "is a home directory, which is not granted unasked",
-        "give " + elsewhere + ", or `--ro .` or `--rw .` if all of it is meant");
+    return llvm::make_error<PolicyError>(named +
+                                             "is a home directory, which is not granted unasked",
+                                         elsewhere + "; or --ro . or --rw . if all of it is meant");
   case DirectoryProblem::AboveHome:
     return llvm::make_error<PolicyError>(
         named + "holds home directories, which are not granted unasked",
-        "give " + elsewhere + ", or `--ro .` or `--rw .` if all of it is meant");
+        elsewhere + "; or --ro . or --rw . if all of it is meant");
   case DirectoryProblem::Denied:
     return llvm::make_error<PolicyError>(
-        named + "is denied by the shipped rule for `" + verdict.denial + "`", "give " + elsewhere);
+        named + "is denied by the shipped rule for `" + verdict.denial + "`", elsewhere);
   case DirectoryProblem::SharedTemp:
     return llvm::make_error<PolicyError>(
-        named + "is open to everyone, and the command has a private one in its place",
-        "give " + elsewhere);
+        named + "is open to everyone, and the command has a private one in its place", elsewhere);
   }
   return llvm::Error::success();
 }
