@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace gos::sandbox {
@@ -19,16 +20,38 @@ bool isMarked(const struct stat& status) {
   return S_ISREG(status.st_mode) && status.st_size == 0 && status.st_uid == ::geteuid() &&
          status.st_mtim.tv_sec == kMark.tv_sec && status.st_mtim.tv_nsec == kMark.tv_nsec;
 }
+/// A directory keeps no time of its own; where the file system has no such attributes, one that a
+/// crash leaves is simply an empty directory.
+constexpr char kDirectoryMark[] = "user.bwr.placeholder";
+
+bool isMarkedDirectory(const std::string& path) {
+  char value = 0;
+  return ::lgetxattr(path.c_str(), kDirectoryMark, &value, 1) == 1;
+}
 } // namespace
+
+std::vector<Placeholder> Placeholders::existing(llvm::StringRef deniedPath) {
+  std::vector<Placeholder> found;
+  struct stat status{};
+  if (::lstat(deniedPath.str().c_str(), &status) == 0 && isMarked(status))
+    found.push_back({deniedPath.str(), false});
+  for (llvm::StringRef above = deniedPath.rsplit('/').first; !above.empty() && isMarkedDirectory(above.str());
+       above = above.rsplit('/').first)
+    found.insert(found.begin(), {above.str(), true});
+  return found;
+}
 
 llvm::Expected<Placeholders> Placeholders::create(llvm::ArrayRef<Placeholder> wanted) {
   Placeholders made;
   for (const Placeholder& entry : wanted) {
     if (entry.directory) {
       if (::mkdir(entry.path.c_str(), 0755) == 0)
-        made.held_.push_back({entry.path, true, {}});
+        ::setxattr(entry.path.c_str(), kDirectoryMark, "1", 1, 0);
       else if (errno != EEXIST)
         return sysError("make a placeholder for", entry.path, errno);
+      else if (!isMarkedDirectory(entry.path))
+        continue; // somebody made it meanwhile: it is theirs
+      made.held_.push_back({entry.path, true, {}});
       continue;
     }
     for (int again = 0;; ++again) {

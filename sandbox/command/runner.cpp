@@ -8,6 +8,7 @@
 #include "sandbox/linux/unavailable.h"
 #include "sandbox/sys_error.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -329,6 +330,13 @@ llvm::Expected<Prepared> prepare(const Policy& policy, const RunOptions& options
       compilePlan(policy, hostTree(), hostLimits(), options.environment, temporaryDirectory);
   if (!plan)
     return asRunError(plan.takeError());
+  // Names that are there only because another run denies them too, or a crash left them.
+  if (hasFileSystemPolicy(policy.level()))
+    for (const PathRule& rule : policy.rules())
+      if (rule.origin == Origin::User && rule.access == Access::Deny)
+        for (Placeholder& entry : Placeholders::existing(rule.path))
+          if (!llvm::is_contained(plan->placeholders, entry))
+            plan->placeholders.push_back(std::move(entry));
   plan->command.program = command->path;
   plan->command.arguments =
       options.arguments.empty() ? std::vector<std::string>{options.program} : options.arguments;

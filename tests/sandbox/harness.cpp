@@ -312,13 +312,13 @@ Outcome Room::plain(const std::vector<std::string>& command, const How& how) con
       ::waitpid(child, &status, 0);
       break;
     }
-    pollfd entries[3] = {{open[0] ? reading[0] : -1, POLLIN, 0},
+    pollfd watched[3] = {{open[0] ? reading[0] : -1, POLLIN, 0},
                          {open[1] ? reading[1] : -1, POLLIN, 0},
                          {in[1], POLLOUT, 0}};
-    ::poll(entries, 3, reaped ? 50 : 20);
+    ::poll(watched, 3, reaped ? 50 : 20);
     char buffer[65536];
     for (int stream = 0; stream != 2; ++stream) {
-      if (!open[stream] || entries[stream].revents == 0)
+      if (!open[stream] || watched[stream].revents == 0)
         continue;
       const ssize_t got = ::read(reading[stream], buffer, sizeof buffer);
       if (got > 0)
@@ -326,7 +326,7 @@ Outcome Room::plain(const std::vector<std::string>& command, const How& how) con
       else
         open[stream] = false;
     }
-    if (in[1] >= 0 && entries[2].revents != 0) {
+    if (in[1] >= 0 && watched[2].revents != 0) {
       const ssize_t put = ::write(in[1], how.input.data() + written, how.input.size() - written);
       if (put > 0)
         written += size_t(put);

@@ -1,0 +1,356 @@
+// Files: B001 to B019 of the catalogue of honest builds. What ordinary tools do to files works inside
+// a grant; what a narrower rule closes stays closed, and stays closed when it is tried sideways.
+
+#include "tests/sandbox/harness.h"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gos::cases {
+namespace {
+
+const std::string kPython = "python3";
+
+/// Runs the body for each identity and each of the levels, with the names in the message of a failure.
+template <class Body> void each(const std::vector<std::string>& levels, Body body) {
+  for (As who : identities())
+    for (const std::string& level : levels) {
+      CAPTURE(name(who));
+      CAPTURE(level);
+      const Room room(who);
+      body(room, level);
+    }
+}
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("B001 renames, links and removed directories inside a grant") {
+  const std::string python = "import os\nos.mkdir('a')\nopen('x','w').close()\nos.rename('x','a/x')\nos.link('a/x','y')\n";
+  const std::string shell = "mkdir d && mv d e && rmdir e";
+  for (As who : identities()) {
+    const Room room(who);
+    CHECK(room.plain({kPython, "-c", python}).code == 0);
+    CHECK(room.shell(shell).code == 0);
+  }
+  for (const std::string network : {"none", "client", "open"})
+    each(levels(), [&](const Room& room, const std::string& level) {
+      CAPTURE(network);
+      Outcome outcome = room.bwr(level, {"--network", network}, {kPython, "-c", python});
+      CHECK_MESSAGE(outcome.code == 0, outcome.err);
+      CHECK(room.exists("a/x"));
+      CHECK(room.exists("y"));
+      outcome = room.bwrShell(level, {"--network", network}, shell);
+      CHECK_MESSAGE(outcome.code == 0, outcome.err);
+    });
+}
+
+TEST_CASE("B003 a grant of a missing path is an error that names it") {
+  each(levels(), [](const Room& room, const std::string& level) {
+    for (const char* flag : {"--ro", "--rw"}) {
+      const Outcome outcome = room.bwrShell(level, {flag, "/no/such"}, "touch ran");
+      CHECK(outcome.code == 126);
+      CHECK_MESSAGE(contains(outcome.err, "/no/such"), outcome.err);
+      CHECK_FALSE(room.exists("ran"));
+    }
+  });
+}
+
+TEST_CASE("B004 a grant of one file and of a device") {
+  each(confining(), [](const Room& room, const std::string& level) {
+    const std::string f = room.top() + "/f", g = room.top() + "/g";
+    room.write(f, "a\n");
+    room.write(g, "b\n");
+    CHECK(room.shell("echo c >" + f + "; cat " + g).out == "b\n");
+    room.write(f, "a\n");
+    const Outcome outcome =
+        room.bwrShell(level, {"--rw", f, "--rw", "/dev/null"}, "echo c >" + f + "; echo x >/dev/null && echo null; cat " + g);
+    CHECK(room.read(f) == "c\n");
+    CHECK(outcome.out == "null\n");
+    CHECK(outcome.code != 0);
+    CHECK_MESSAGE(contains(outcome.err, "No such file"), outcome.err);
+  });
+}
+
+TEST_CASE("B005 replacing a granted file needs its directory") {
+  each(confining(), [](const Room& room, const std::string& level) {
+    const std::string file = room.top() + "/cfg";
+    const std::string script = "echo 2 >" + file + ".n && mv " + file + ".n " + file;
+    room.write(file, "1\n");
+    CHECK(room.shell(script).code == 0);
+    CHECK(room.read(file) == "2\n");
+    room.write(file, "1\n");
+    const Outcome outcome = room.bwrShell(level, {"--rw", file}, script);
+    CHECK(outcome.code != 0);
+    CHECK(room.read(file) == "1\n");
+  });
+}
+
+TEST_CASE("B006 a denied directory is not reached by a rename, its own or its parent's") {
+  for (As who : identities())
+    for (const std::string& level : levels()) {
+      CAPTURE(name(who));
+      CAPTURE(level);
+      const std::string into = "echo e >.git/x; mv .git/x .git/hooks/pre-commit";
+      const std::string around = "mv .git g2; mkdir -p .git/hooks; echo e >.git/hooks/pre-commit";
+      const Room plain(who);
+      REQUIRE(plain.shell("git init -q .").code == 0);
+      CHECK(plain.shell(into).code == 0);
+      CHECK(plain.exists(".git/hooks/pre-commit"));
+      CHECK(plain.shell(around).code == 0);
+
+      const Room room(who);
+      REQUIRE(room.shell("git init -q .").code == 0);
+      Outcome outcome = room.bwrShell(level, {"--deny", ".git/hooks"}, into);
+      if (level == "basic") {
+        CHECK(outcome.code == 126);
+        continue;
+      }
+      CHECK(outcome.code != 0);
+      CHECK_FALSE(room.exists(".git/hooks/pre-commit"));
+      outcome = room.bwrShell(level, {"--deny", ".git/hooks"}, around);
+      CHECK(outcome.code != 0);
+      CHECK_FALSE(room.exists(".git/hooks/pre-commit"));
+      CHECK(room.exists(".git/HEAD"));
+    }
+}
+
+TEST_CASE("B007 a denial of a missing name keeps the name from being made, and leaves nothing") {
+  const std::string script = "echo x >.env; mkdir -p a/b; echo x >a/b/c";
+  for (As who : identities()) {
+    const Room plain(who);
+    CHECK(plain.shell(script).code == 0);
+  }
+  each(levels(), [&](const Room& room, const std::string& level) {
+    const Outcome outcome = room.bwrShell(level, {"--deny", ".env", "--deny", "a/b/c"}, script);
+    if (level == "basic") {
+      CHECK(outcome.code == 126);
+      return;
+    }
+    CHECK(outcome.code != 0);
+    CHECK_FALSE(room.exists(".env"));
+    CHECK_FALSE(room.exists("a/b/c"));
+    const Room empty(room.who());
+    CHECK(empty.bwr(level, {"--deny", ".env", "--deny", "a/b/c"}, {"true"}).code == 0);
+    CHECK(empty.shell("ls -A").out == "");
+    // Also when the run was interrupted, and when its supervisor was killed and another run followed.
+    CHECK(empty.bwrShell(level, {"--deny", ".env", "--deny", "a/b/c"}, "kill -KILL $$").code == 137);
+    CHECK(empty.shell("ls -A").out == "");
+    (void)empty.shell(bwrPath() + " --level " + level + " --deny .env -- sleep 20 & sleep .3; kill -KILL $!");
+    CHECK(empty.bwr(level, {"--deny", ".env"}, {"true"}).code == 0);
+    CHECK(empty.shell("ls -A").out == "");
+  });
+}
+
+TEST_CASE("B008 no second name for what is read-only or denied") {
+  each(levels(), [](const Room& room, const std::string& level) {
+    room.makeDirectory("ro");
+    room.write("ro/s", "s\n");
+    CHECK(room.shell("ln ro/s z").code == 0);
+    ::unlink(room.path("z").c_str());
+    for (const char* flag : {"--ro", "--deny"}) {
+      const Outcome outcome = room.bwrShell(level, {flag, "ro"}, "ln ro/s z");
+      CHECK(outcome.code != 0);
+      CHECK_FALSE(room.exists("z"));
+      if (level == "basic")
+        CHECK(outcome.code == 126);
+    }
+  });
+}
+
+TEST_CASE("B009 a grant through a link reaches what it names, under both names") {
+  each(levels(), [](const Room& room, const std::string& level) {
+    room.makeDirectory(room.top() + "/real");
+    room.link(room.top() + "/real", room.top() + "/link");
+    const Outcome outcome = room.bwrShell(level, {"--rw", room.top() + "/link"},
+                                          "echo k >" + room.top() + "/link/f && cat " + room.top() + "/real/f");
+    CHECK_MESSAGE(outcome.out == "k\n", outcome.err);
+  });
+}
+
+TEST_CASE("B010 links out of the tree lead nowhere, and the order of flags does not matter") {
+  each(confining(), [](const Room& room, const std::string& level) {
+    room.write(room.top() + "/secret", "secret\n");
+    room.link(room.top() + "/secret", "l");
+    room.link("/", "top");
+    CHECK(room.shell("cat l").out == "secret\n");
+    Outcome outcome = room.bwrShell(level, {}, "cat l; echo x >top/opt/z");
+    CHECK(outcome.code != 0);
+    CHECK(outcome.out == "");
+    CHECK_FALSE(room.exists("/opt/z"));
+
+    room.makeDirectory(room.top() + "/d");
+    room.link("d", room.top() + "/e");
+    const std::string d = room.top() + "/d", e = room.top() + "/e";
+    const Outcome one = room.bwr(level, {"--ro", d, "--rw", e}, {"touch", d + "/f"});
+    const Outcome other = room.bwr(level, {"--rw", e, "--ro", d}, {"touch", d + "/f"});
+    CHECK(one.code == other.code);
+    CHECK(one.code == 126); // two rules of the user at one path
+  });
+}
+
+TEST_CASE("B011 a grant on another file system can be read") {
+  for (As who : identities()) {
+    if (who == As::User && ::geteuid() != 0)
+      continue; // mounting needs root
+    const Room room(who);
+    const std::string mount = room.top() + "/m";
+    room.makeDirectory(mount);
+    if (::geteuid() != 0 || std::system(("mount -t tmpfs none " + mount).c_str()) != 0)
+      return skip("B011", "no right to mount a tmpfs here");
+    room.write(mount + "/f", "text\n");
+    for (const std::string& level : levels()) {
+      CAPTURE(level);
+      CHECK(room.bwr(level, {"--ro", mount}, {"cat", mount + "/f"}).out == "text\n");
+    }
+    CHECK(std::system(("umount " + mount).c_str()) == 0);
+  }
+}
+
+TEST_CASE("B012 metadata of what is read-only does not change") {
+  const std::string script = "chmod 600 ro/f; touch -d @0 ro/f; setfattr -n user.x -v 1 ro/f 2>/dev/null; true";
+  each(levels(), [&](const Room& room, const std::string& level) {
+    room.makeDirectory("ro");
+    room.write("ro/f", "a\n", 0644);
+    struct stat before {};
+    ::stat(room.path("ro/f").c_str(), &before);
+    const Outcome outcome = room.bwrShell(level, {"--ro", "ro"}, script);
+    struct stat after {};
+    ::stat(room.path("ro/f").c_str(), &after);
+    CHECK(after.st_mode == before.st_mode);
+    CHECK(after.st_mtim.tv_sec == before.st_mtim.tv_sec);
+    if (level == "basic")
+      CHECK(outcome.code == 126);
+    // Without the narrower rule both take effect.
+    CHECK(room.bwrShell(level, {}, script).code == 0);
+    ::stat(room.path("ro/f").c_str(), &after);
+    CHECK((after.st_mode & 0777) == 0600);
+    CHECK(after.st_mtim.tv_sec == 0);
+  });
+}
+
+TEST_CASE("B013 a write into the home directory is refused, not taken and lost") {
+  each(confining(), [](const Room& room, const std::string& level) {
+    CHECK(room.shell("echo x >$HOME/lost && rm $HOME/lost").code == 0);
+    const Outcome outcome = room.bwrShell(level, {}, "echo x >$HOME/lost");
+    CHECK(outcome.code != 0);
+    CHECK_FALSE(room.exists(room.home() + "/lost"));
+  });
+}
+
+TEST_CASE("B014 the root of a grant stays when its contents go") {
+  each(confining(), [](const Room& room, const std::string& level) {
+    const std::string t = room.top() + "/t";
+    room.makeDirectory(t + "/x");
+    const Outcome outcome = room.bwr(level, {"--rw", t}, {"rm", "-rf", t});
+    CHECK(outcome.code != 0);
+    CHECK(room.exists(t));
+    CHECK_FALSE(room.exists(t + "/x"));
+  });
+}
+
+TEST_CASE("B015 making what exists says so, on every ancestor") {
+  each(levels(), [](const Room& room, const std::string& level) {
+    const Outcome outcome = room.bwrShell(level, {}, "mkdir /; mkdir $(dirname $PWD); mkdir -p b/c");
+    CHECK(outcome.code == 0);
+    const size_t first = outcome.err.find("File exists");
+    CHECK_MESSAGE(first != std::string::npos, outcome.err);
+    CHECK(outcome.err.find("File exists", first + 1) != std::string::npos);
+    CHECK(room.exists("b/c"));
+  });
+  if (!installed("node"))
+    return skip("B015, node", "node is not installed");
+  each(confining(), [](const Room& room, const std::string& level) {
+    const Outcome outcome =
+        room.bwr(level, {}, {"node", "-e", "require('fs').mkdir('/opt/none/a',{recursive:true},e=>process.exit(e?0:1))"});
+    CHECK(outcome.code == 0);
+    CHECK_FALSE(room.exists("/opt/none"));
+  });
+}
+
+TEST_CASE("B016 access says what open does") {
+  each(levels(), [](const Room& room, const std::string& level) {
+    room.makeDirectory("d");
+    CHECK(room.plain({kPython, "-c", "import os;print(os.access('d',os.W_OK))"}).out == "True\n");
+    const Outcome outcome = room.bwr(level, {"--ro", "d"}, {kPython, "-c", "import os;print(os.access('d',os.W_OK))"});
+    if (level == "basic")
+      CHECK(outcome.code == 126);
+    else
+      CHECK_MESSAGE(outcome.out == "False\n", outcome.err);
+  });
+}
+
+TEST_CASE("B017 any name can be granted, entered, denied") {
+  const std::vector<std::string> names = {"a b",  "a\tb",   "a\nb",        "a,b",  "a:b", "a'b\"c", "a\\b", "\xf0\x9f\x98\x80",
+                                          "\xff\xfe", "-leading", std::string(255, 'n')};
+  each(levels(), [&](const Room& room, const std::string& level) {
+    for (const std::string& odd : names) {
+      CAPTURE(odd);
+      const std::string directory = room.top() + "/" + odd;
+      room.makeDirectory(directory);
+      room.write(directory + "/f", "text");
+      Outcome outcome = room.bwr(level, {"--ro", directory}, {"cat", directory + "/f"});
+      CHECK_MESSAGE(outcome.out == "text", outcome.err);
+      How inside;
+      inside.directory = directory;
+      outcome = room.bwr(level, {}, {"cat", "f"}, inside);
+      CHECK_MESSAGE(outcome.out == "text", outcome.err);
+      outcome = room.bwr(level, {"--rw", room.top(), "--deny", directory}, {"cat", directory + "/f"});
+      CHECK(outcome.out == "");
+      CHECK(outcome.code != 0);
+      const Outcome json = room.bwr(level, {"--explain", "--json", "--ro", directory}, {"true"});
+      CHECK_MESSAGE(json.code == 0, json.err);
+      for (char byte : json.out)
+        CHECK((byte == '\n' || (byte >= ' ' && byte < 0x7f)));
+    }
+    // A path of about 3,900 bytes.
+    std::string deep = room.top();
+    while (deep.size() < 3600)
+      deep += "/" + std::string(240, 'd');
+    room.makeDirectory(deep);
+    room.write(deep + "/f", "text");
+    const Outcome outcome = room.bwr(level, {"--ro", deep}, {"cat", deep + "/f"});
+    CHECK_MESSAGE(outcome.out == "text", outcome.err);
+  });
+}
+
+TEST_CASE("B018 five denials, five holes") {
+  each(levels(), [](const Room& room, const std::string& level) {
+    std::vector<std::string> flags;
+    std::string all;
+    for (const char* file : {"f1", "f2", "f3", "f4", "f5"}) {
+      room.write(file, "secret\n");
+      flags.insert(flags.end(), {"--deny", file});
+      all += std::string(" ") + file;
+    }
+    const Outcome outcome = room.bwrShell(level, flags, "cat" + all);
+    if (level == "basic") {
+      CHECK(outcome.code == 126);
+      return;
+    }
+    CHECK(outcome.code != 0);
+    CHECK(outcome.out == "");
+  });
+}
+
+TEST_CASE("B019 a project beneath the temp is seen through the private temp") {
+  each(levels(), [](const Room& room, const std::string& level) {
+    // Rooms lie in /var/tmp; this one in /tmp as well.
+    const Outcome made = room.shell("d=$(mktemp -d /tmp/gosbox-XXXXXX); echo a >$d/f; echo other >$d.other; echo $d");
+    const std::string directory = made.out.substr(0, made.out.find('\n'));
+    How inside;
+    inside.directory = directory;
+    const Outcome outcome = room.bwrShell(level, {}, "cat f; ls /tmp | wc -l; ls /tmp", inside);
+    if (level == "basic")
+      CHECK(contains(outcome.out, "a\n"));
+    else
+      CHECK(outcome.out == "a\n1\n" + directory.substr(5) + "\n");
+    (void)room.shell("rm -rf " + directory + " " + directory + ".other");
+  });
+}
+
+} // namespace gos::cases
