@@ -97,8 +97,13 @@ void Checker::declareParameters(FunctionItem* item, const Signature& signature) 
       binding->variable->isComptime = parameter.isComptime;
       continue;
     }
-    checkPattern(parameter.pattern, type, scope);
-    body_->lets.push_back({parameter.pattern, type, true});
+    Pattern* pattern = parameter.pattern;
+    if (auto* reference = dyn_cast<ReferencePattern>(pattern)) { // reported with the signature
+      pattern = reference->sub;
+      type = type->withoutReferences();
+    }
+    checkPattern(pattern, type, scope);
+    body_->lets.push_back({pattern, type, true});
   }
   for (const FunctionParameter& parameter : item->parameters)
     if (parameter.defaultValue) {
@@ -221,13 +226,28 @@ Type* Checker::known(Type* type) {
   if (type->is(Kind::Infer) && type->inferKind == InferKind::General && !body_->deferred.empty()) {
     solveDeferred();
     type = shallow(type);
+    if (type->is(Kind::Infer)) {
+      solveDeferred(type);
+      type = shallow(type);
+    }
   }
   if (type->is(Kind::Projection))
     type = shallow(normaliseDeep(type));
   return type;
 }
 
-void Checker::solveDeferred() {
+/// A method of one type of numbers only (`to_bits`) waits until the number has one; see solveDeferred.
+bool Checker::waitsForNumber(Expr* expr, Type* receiver) {
+  auto* call = dyn_cast<MethodCallExpr>(expr);
+  if (!call || !receiver->is(Kind::Infer) || receiver->inferKind == InferKind::General ||
+      findMember(receiver, call->name.name, true).item)
+    return false;
+  return findMember(receiver->inferKind == InferKind::Integer ? types_.i64() : types_.f64(), call->name.name, true).item;
+}
+
+/// Calls and fields whose receiver has become known. Numbers whose type nothing says get their default when the answer
+/// `wanted` of a call is needed, and those of all calls with `defaults`.
+void Checker::solveDeferred(Type* wanted, bool defaults) {
   bool progress = true;
   while (progress && !body_->deferred.empty()) {
     progress = false;
@@ -238,6 +258,13 @@ void Checker::solveDeferred() {
       if (receiver->is(Kind::Infer) && receiver->inferKind == InferKind::General) {
         body_->deferred.push_back(each);
         continue;
+      }
+      if (Type* plain = shallow(receiver->withoutReferences()); waitsForNumber(each.expr, plain)) {
+        if (!defaults && (!wanted || shallow(each.result) != wanted)) {
+          body_->deferred.push_back(each);
+          continue;
+        }
+        unifier_.unify(plain, plain->inferKind == InferKind::Integer ? types_.i64() : types_.f64());
       }
       progress = true;
       Type* result = types_.error();
@@ -280,6 +307,7 @@ void Checker::zonk(Body& body) {
     solveBounds(false);
   solveDeferred();
   if (unifier_.hasVariables()) {
+    solveDeferred(nullptr, true);
     unifier_.applyDefaults();
     solveDeferred();
     if (!body.bounds.empty())
@@ -386,8 +414,14 @@ void Checker::zonk(Body& body) {
             .note("`" + missing + "` is not covered");
     }
   }
+  finishLostWrites(body);
   finishClosures(body);
+  finishClosureUses(body);
+  for (auto [heap, span] : body.heaps)
+    checkHeap(settle(heap), span);
   finishRegions(body);
+  if (engine_.errorCount() == body.errorsBefore && !body.damaged)
+    checkFlow(body);
   for (auto& [function, target] : body.instances) {
     bool concrete = true;
     for (Type* arg : target->typeArgs)

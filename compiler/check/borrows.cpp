@@ -1,37 +1,46 @@
-// Exclusive references: within one call, and named ones until the end of their block (language.md section 8.3).
+// Exclusive references: within one call, and named ones until the end of their block (language.md
+// section 8.3).
 
 #include "compiler/check/checker.h"
 
 namespace gos::check {
 
-/// `let r = &mut place` keeps the root of the place from everybody else while `r` is in scope; `let r = &place`
-/// keeps it from being written.
+/// `let r = &mut place` keeps the root of the place from everybody else while `r` is in scope; `let
+/// r = &place` keeps it from being written.
 void Checker::addBorrow(Expr* value, Name by, Span span) {
   auto* borrow = dyn_cast<BorrowExpr>(folded(value));
   if (!borrow)
     return;
   if (Variable* root = rootVariable(borrow->operand); root && isPlace(borrow->operand))
-    body_->borrows.push_back({root, by, span, borrow->mutability == Mutability::Mutable, locals_.size()});
+    body_->borrows.push_back(
+        {root, by, span, borrow->mutability == Mutability::Mutable, locals_.size()});
 }
 
 void Checker::reportConflict(Variable* root, Span span, bool writes) {
   for (const Body::Borrow& borrow : body_->borrows) {
     if (borrow.root != root || (!writes && !borrow.exclusive))
       continue;
-    engine_.report(span, diag::BorrowConflict, writes ? "write to" : "read", root->name.text(),
-                   borrow.by.text())
+    engine_
+        .report(span, diag::BorrowConflict, writes ? "write to" : "read", root->name.text(),
+                borrow.by.text())
         .label(borrow.span, "borrowed here, until the end of the block");
     body_->borrows.erase(body_->borrows.begin() + (&borrow - body_->borrows.data()));
     return;
   }
 }
 
-void Checker::checkBorrowsOfCall(Expr* receiver, bool receiverMutable, ArrayRef<Expr*> ordered) {
+void Checker::checkBorrowsOfCall(FunctionItem* function, Expr* receiver, bool receiverMutable,
+                                 ArrayRef<Expr*> ordered) {
   // Two `&mut` of one root in one call; windows are the exception, they are compared at run time.
-  SmallVector<std::pair<Variable*, Expr*>, 4> roots;
+  struct Exclusive {
+    Variable* root;
+    Expr* place;
+    std::string by;
+  };
+  SmallVector<Exclusive, 4> roots;
   if (receiver && receiverMutable)
-    if (Variable* root = rootVariable(receiver))
-      roots.push_back({root, receiver});
+    if (Variable* root = rootVariable(folded(receiver)))
+      roots.push_back({root, receiver, function ? function->name.name.text().str() : "the call"});
   for (Expr* argument : ordered) {
     auto* borrow = argument ? dyn_cast<BorrowExpr>(folded(argument)) : nullptr;
     if (!borrow || borrow->mutability != Mutability::Mutable)
@@ -41,13 +50,59 @@ void Checker::checkBorrowsOfCall(Expr* receiver, bool receiverMutable, ArrayRef<
     Variable* root = rootVariable(borrow->operand);
     if (!root)
       continue;
-    for (auto& [other, place] : roots)
-      if (other == root) {
+    for (const Exclusive& other : roots)
+      if (other.root == root) {
         engine_.report(argument->span, diag::OverlappingBorrows, root->name.text())
-            .label(place->span, "first borrowed here");
+            .label(other.place->span, "first borrowed here");
         return;
       }
-    roots.push_back({root, argument});
+    roots.push_back({root, argument, "&mut " + root->name.text().str()});
+  }
+  if (roots.empty())
+    return;
+  // A shared view beside it: `&place`, or a place for a parameter `&T`. A parameter by value takes
+  // a copy, made before the call begins: `list.push(list.len())`.
+  auto views = [&](Expr* view, Expr* place) {
+    Variable* root = isPlace(place) ? rootVariable(place) : nullptr;
+    for (const Exclusive& other : roots)
+      if (root && other.root == root && other.place != view) {
+        engine_.report(view->span, diag::BorrowConflict, "read", root->name.text(), other.by)
+            .label(other.place->span, "borrowed here, for the whole call")
+            .help("pass a copy: `" + root->name.text().str() + ".clone()`");
+        return;
+      }
+  };
+  size_t skip = receiver ? 1 : 0;
+  if (receiver && !receiverMutable && function && function->self == SelfKind::Shared)
+    views(receiver, folded(receiver));
+  for (size_t i = 0; i < ordered.size(); ++i) {
+    Expr* argument = ordered[i] ? folded(ordered[i]) : nullptr;
+    if (!argument)
+      continue;
+    if (auto* borrow = dyn_cast<BorrowExpr>(argument)) {
+      if (borrow->mutability == Mutability::Shared)
+        views(ordered[i], folded(borrow->operand));
+    } else if (auto* closure = dyn_cast<ClosureExpr>(argument)) {
+      for (const Exclusive& other : roots)
+        body_->closureUses.push_back({closure, other.root, other.by});
+    } else if (function && i + skip < function->parameters.size()) {
+      auto* node = dyn_cast_or_null<ReferenceTypeNode>(function->parameters[i + skip].type);
+      if (node && node->mutability == Mutability::Shared)
+        views(ordered[i], argument);
+    }
+  }
+}
+
+/// A closure sees a container that it captures, and a reference, while the call it is handed to has
+/// it borrowed.
+void Checker::finishClosureUses(Body& body) {
+  for (const Body::ClosureUse& use : body.closureUses) {
+    Type* type = use.root->type;
+    if (!type || !(type->isContainer() || type->is(Kind::Ref)) ||
+        !llvm::is_contained(use.closure->captures, use.root))
+      continue;
+    engine_.report(use.closure->span, diag::BorrowConflict, "capture", use.root->name.text(),
+                   use.by);
   }
 }
 

@@ -262,8 +262,12 @@ Type* Checker::callFunction(const CallSite& site, FunctionItem* function, const 
     if (wanted->is(Kind::Ref)) {
       receiverMutable = true;
       Expr* place = folded(site.receiver);
-      if (!actual->is(Kind::Ref) && isPlace(place))
-        checkWritable(place, true);
+      if (!actual->is(Kind::Ref)) {
+        if (isKept(place))
+          checkWritable(place, true);
+        else if (auto* call = dyn_cast<MethodCallExpr>(site.node))
+          body_->lostWrites.push_back({call, place});
+      }
     }
   }
   if (generic && site.expected && signature.result->has(Type::HasParam)) {
@@ -308,13 +312,18 @@ Type* Checker::callFunction(const CallSite& site, FunctionItem* function, const 
         if (isa<ClosureExpr>(folded(ordered[i])))
           one(i);
     orderedOut = context_.list<Expr*>(ordered);
-    checkBorrowsOfCall(site.receiver, receiverMutable, ordered);
+    checkBorrowsOfCall(function, site.receiver, receiverMutable, ordered);
+    if (site.receiver)
+      noteCursor(site.receiver);
+    for (Expr* argument : ordered)
+      noteCursor(argument);
   }
   if (info.isTemplate)
     body_->instances.push_back({function, &target});
   Type* result = shallow(instantiate(signature.result));
   if (result->is(Kind::Projection))
     result = known(result);
+  noteHeap(result, site.span);
   return result;
 }
 
@@ -404,7 +413,7 @@ Type* Checker::callValue(CallExpr* expr, Type* calleeType, Type*) {
   }
   for (size_t i = 0; i < wanted; ++i)
     checkArgument(ordered[i], type->parameters()[i], std::to_string(i + 1), 0, false);
-  checkBorrowsOfCall(nullptr, false, ordered);
+  checkBorrowsOfCall(nullptr, nullptr, false, ordered);
   expr->ordered = context_.list<Expr*>(ordered);
   return type->result();
 }
@@ -451,6 +460,11 @@ Type* Checker::checkCall(CallExpr* expr, Type* expected) {
     break;
   }
   auto* function = cast<FunctionItem>(value.item);
+  if (isDataLast(expr, function, value.overloads)) {
+    path->type = types_.error();
+    checkArgumentsAlone(expr->arguments);
+    return types_.error();
+  }
   CallSite site{expr->span, expr, function->name.name.text(), expr->arguments, nullptr, expected, 0};
   bool region = function->isComptime && !inRegion();
   size_t floor = 0;
@@ -481,7 +495,7 @@ Type* Checker::checkCall(CallExpr* expr, Type* expected) {
 Type* Checker::checkMethodCall(MethodCallExpr* expr, Type* expected) {
   Type* receiver = known(check(expr->receiver, nullptr));
   Type* plain = known(receiver->withoutReferences());
-  if (plain->is(Kind::Infer) && plain->inferKind == InferKind::General) {
+  if (plain->is(Kind::Infer) && (plain->inferKind == InferKind::General || waitsForNumber(expr, plain))) {
     checkArgumentsAlone(expr->arguments);
     Type* result = unifier_.fresh();
     body_->deferred.push_back({expr, receiver, result, expected});
@@ -490,6 +504,10 @@ Type* Checker::checkMethodCall(MethodCallExpr* expr, Type* expected) {
     return result;
   }
   return finishMethodCall(expr, receiver, expected, 0);
+}
+
+static bool isLibraryMember(const Member& member) {
+  return member.item && member.item->parentModule && member.item->parentModule->package == 0;
 }
 
 Type* Checker::finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expected,
@@ -506,10 +524,6 @@ Type* Checker::finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expe
     return types_.error();
   };
   if (type->is(Kind::Error))
-static bool isLibraryMember(const Member& member) {
-  return member.item && member.item->parentModule && member.item->parentModule->package == 0;
-}
-
     return fail();
   if (type->is(Kind::Never)) {
     fail();
@@ -522,6 +536,15 @@ static bool isLibraryMember(const Member& member) {
       return result;
   }
   Member member = findMember(type, name, true);
+  SmallVector<Argument, 2> bounds;
+  const bool takenApart = expr->rangeApart = name == rangeName_ && (type->is(Kind::BTreeMap) || type->is(Kind::BTreeSet)) &&
+                          isLibraryMember(member);
+  if (takenApart) {
+    std::optional<Member> shaped = takeRangeApart(expr, type, bounds);
+    if (!shaped)
+      return fail();
+    member = *shaped;
+  }
   auto* function = dyn_cast_or_null<FunctionItem>(member.item);
   if (!function) {
     // A field that holds a function.
@@ -536,15 +559,6 @@ static bool isLibraryMember(const Member& member) {
             engine_.report(expr->name.span, diag::PrivateField, name.text(), print(type));
           expr->fieldCall = true;
           expr->fieldIndex = *index;
-  SmallVector<Argument, 2> bounds;
-  const bool takenApart = expr->rangeApart = name == rangeName_ && (type->is(Kind::BTreeMap) || type->is(Kind::BTreeSet)) &&
-                          isLibraryMember(member);
-  if (takenApart) {
-    std::optional<Member> shaped = takeRangeApart(expr, type, bounds);
-    if (!shaped)
-      return fail();
-    member = *shaped;
-  }
           size_t wanted = fieldType->parameters().size();
           if (expr->arguments.size() != wanted) {
             engine_.report(expr->span, diag::CallArity, name.text(), wanted, expr->arguments.size());

@@ -230,6 +230,22 @@ struct Body {
     size_t scope; // locals in scope when it was made
   };
   std::vector<Borrow> borrows;
+  /// A `&mut self` call on a value that nothing keeps: what it writes is lost (places.cpp).
+  struct LostWrite {
+    MethodCallExpr* call;
+    Expr* receiver;
+  };
+  std::vector<LostWrite> lostWrites;
+  /// A closure handed to a call that borrows `root` with `&mut` (borrows.cpp).
+  struct ClosureUse {
+    ClosureExpr* closure;
+    Variable* root;
+    std::string by;
+  };
+  std::vector<ClosureUse> closureUses;
+  std::vector<std::pair<Type*, Span>> heaps;
+  std::vector<Variable*> late;    // declared without a value (flow.cpp)
+  std::vector<Variable*> cursors; // iterators that something may use up
   std::vector<Variable*> variables; // whose type is still open
   std::vector<size_t> regions;      // indices into Checker::regions
 };
@@ -277,6 +293,8 @@ private:
   ConstInfo& constInfo(Item* item);
   FunctionInfo& functionInfo(FunctionItem* item);
   ImplInfo& implInfo(ImplItem* item);
+  /// What an impl or a trait gives to the items inside it: its generics, and `Self`.
+  void enterOwner(ItemContext& context);
   void resolveFields(Item* item);
   bool checkFinite(Item* item, Type* type, Span span);
   void checkFiniteParts(Item* owner, Type* type, Span span);
@@ -357,6 +375,9 @@ private:
   void reportNoMethod(Span span, Type* type, Name name);
   void checkBounds(ArrayRef<Parameter*> generics, ArrayRef<Type*> args, Type* self, Span span);
   void solveBound(const Body::Bound& bound, bool last);
+  bool isMemberName(Type* type);
+  bool isOpaqueHandle(Type* type);
+  void reportCodecAttributes(Type* type, Span span, llvm::SmallPtrSetImpl<Type*>& seen);
   bool hasTextForm(Type* type, FormatSpec::Kind kind, llvm::SmallPtrSetImpl<Type*>& seen);
 
   // ---- bodies.cpp ----
@@ -375,15 +396,13 @@ private:
   ArrayRef<Type*> noteTypes(ArrayRef<Type*> list);
   Type* settle(Type* type);
   Type* normaliseDeep(Type* type);
-  bool isMemberName(Type* type);
-  bool isOpaqueHandle(Type* type);
-  void reportCodecAttributes(Type* type, Span span, llvm::SmallPtrSetImpl<Type*>& seen);
   Type* setType(Expr* expr, Type* type) {
     expr->type = type;
     noteType(&expr->type);
     return type;
   }
-  void solveDeferred();
+  void solveDeferred(Type* wanted = nullptr, bool defaults = false);
+  bool waitsForNumber(Expr* expr, Type* receiver);
   Type* shallow(Type* type) { return unifier_.shallow(type); }
   /// Solved as far as it can be, with deferred work run if need be.
   Type* known(Type* type);
@@ -465,6 +484,8 @@ private:
   Type* checkAssign(AssignExpr* expr);
   void checkWritable(Expr* place, bool borrow, bool topLevel = true);
   bool isPlace(Expr* expr);
+  bool isKept(Expr* place);
+  void finishLostWrites(Body& body);
   Variable* rootVariable(Expr* expr);
   void noteWrite(Variable* variable, Span span);
   void finishComparison(const Body::Operation& operation);
@@ -472,7 +493,16 @@ private:
   // ---- borrows.cpp ----
   void addBorrow(Expr* value, Name by, Span span);
   void reportConflict(Variable* root, Span span, bool writes);
-  void checkBorrowsOfCall(Expr* receiver, bool receiverMutable, ArrayRef<Expr*> ordered);
+  void checkBorrowsOfCall(FunctionItem* function, Expr* receiver, bool receiverMutable, ArrayRef<Expr*> ordered);
+  void finishClosureUses(Body& body);
+
+  // ---- flow.cpp ----
+  void noteCursor(Expr* expr);
+  void checkFlow(Body& body);
+
+  // ---- heaps.cpp ----
+  void noteHeap(Type* heap, Span span);
+  void checkHeap(Type* heap, Span span);
 
   // ---- paths.cpp ----
   ValuePath resolveValue(const Path& path, Type* expected);
@@ -489,6 +519,9 @@ private:
   Type* checkCall(CallExpr* expr, Type* expected);
   Type* checkMethodCall(MethodCallExpr* expr, Type* expected);
   Type* finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expected, uint8_t argumentsChecked);
+  /// `range(low..high)` of an ordered container: the library's method for the shape of the range, and its bounds as
+  /// arguments. None: reported.
+  std::optional<Member> takeRangeApart(MethodCallExpr* expr, Type* type, SmallVectorImpl<Argument>& bounds);
   struct CallSite {
     Span span;           // of the whole call
     Expr* node;          // the call
@@ -519,9 +552,10 @@ private:
   Type* checkPipe(PipeExpr* expr, Type* expected);
   bool checkConversion(MethodCallExpr* expr, Type* receiver, Type* expected, Type*& result);
   static bool leavesFrame(Expr* body);
-  /// `range(low..high)` of an ordered container: the library's method for the shape of the range, and its bounds as
-  /// arguments. None: reported.
-  std::optional<Member> takeRangeApart(MethodCallExpr* expr, Type* type, SmallVectorImpl<Argument>& bounds);
+
+  // ---- data_last.cpp ----
+  Answer resembles(Expr* argument, Type* parameter);
+  bool isDataLast(CallExpr* call, FunctionItem* function, ArrayRef<FunctionItem*> overloads);
 
   // ---- closures.cpp ----
   Type* checkClosure(ClosureExpr* expr, Type* expected, bool direct);
@@ -594,7 +628,11 @@ private:
   std::vector<Local> locals_;
   llvm::DenseMap<Name, int32_t> localTop_;
   Body* body_ = nullptr;
-  llvm::SmallPtrSet<Variable*, 8> lateVariables_; // declared without a value, not assigned yet
+  llvm::SmallPtrSet<Variable*, 8> lateVariables_; // declared without a value
+  std::vector<std::pair<Type*, Span>> heaps_;     // in signatures and fields, to be judged
+  llvm::SmallPtrSet<Type*, 8> judgedHeaps_;
+  llvm::SmallPtrSet<TraitItem*, 4> blanketTraits_; // of impls that were refused: what they lack is silent
+  llvm::DenseSet<Name> blanketMembers_;
   unsigned depth_ = 0;
   std::vector<uint32_t> damage_; // where the parser reported errors, sorted
   unsigned suspended_ = 0; // bodies that wait while an item is described
@@ -609,6 +647,7 @@ private:
       fieldOfName_, toStringName_, forName_, rangeName_;
 
   friend class Program;
+  friend class FlowWalk;
 };
 
 } // namespace gos::check

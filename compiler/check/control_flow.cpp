@@ -164,6 +164,7 @@ void Checker::checkLet(LetStmt* stmt, bool& diverges) {
     if (!stmt->value) {
       binding->variable->isAssigned = true; // set later: lowering gives it a place of its own
       lateVariables_.insert(binding->variable);
+      body_->late.push_back(binding->variable);
     }
   }
   if (!stmt->elseBlock && !isa<BindingPattern>(stmt->pattern) && !isa<WildcardPattern>(stmt->pattern))
@@ -370,6 +371,7 @@ Type* Checker::checkFor(ForExpr* expr) {
     return types_.unit();
   Type* type = check(expr->iterable, nullptr);
   Type* element = elementOf(expr->iterable, type, expr);
+  noteCursor(expr->iterable);
   expr->elementType = element;
   noteType(&expr->elementType);
   size_t mark = openScope();

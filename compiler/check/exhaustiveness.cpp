@@ -1,5 +1,6 @@
-// Do the arms of a match cover every value? Matrix decomposition over constructors, after Maranget: a row per
-// arm, a column per value that is still to be looked at; the answer names a value that no row covers.
+// Do the arms of a match cover every value? Matrix decomposition over constructors, after Maranget:
+// a row per arm, a column per value that is still to be looked at; the answer names a value that no
+// row covers.
 
 #include "compiler/check/checker.h"
 
@@ -16,15 +17,22 @@ public:
   Matrix(llvm::function_ref<Type*(Type*, uint32_t variant, uint32_t field)> fieldType)
       : fieldType_(fieldType) {}
 
+  /// Past the bound nothing is known: whoever asks must not take the rows to be complete.
+  bool tooLarge() const { return tooLarge_; }
+
   /// Is there a value that no row matches? Then `witness` describes it, a text a column.
   bool missing(std::vector<Row> rows, SmallVector<Type*, 4> columns,
                SmallVectorImpl<std::string>& witness, unsigned depth) {
-    // Past the bound everything counts as covered: the program still traps on a value without an arm.
-    work_ += rows.size() + 1;
-    if (work_ > 400'000 || depth > 600)
+    if (!spend(rows.size() + 1) || depth > kMaxDepth) {
+      tooLarge_ = true;
       return false;
+    }
     if (columns.empty())
       return rows.empty();
+    // A row that takes everything: nothing is left to look for.
+    for (const Row& row : rows)
+      if (llvm::all_of(row, [](Pattern* each) { return plain(each) == nullptr; }))
+        return false;
     if (rows.empty()) {
       for (size_t i = 0; i < columns.size(); ++i)
         witness.push_back("_");
@@ -65,10 +73,13 @@ public:
       SmallVector<Type*, 8> parts;
       for (uint32_t i = 0; i < structure->fields.size(); ++i)
         parts.push_back(fieldType_(type, 0, i));
-      return split(rows, columns, parts, structure->name.name.text().str() + shapeMark(structure->shape), witness,
-                   depth, [&](Pattern* pattern, SmallVectorImpl<Pattern*>& out) {
-                     return fieldsOf(pattern, parts.size(), out);
-                   }, structure->fields);
+      return split(
+          rows, columns, parts, structure->name.name.text().str() + shapeMark(structure->shape),
+          witness, depth,
+          [&](Pattern* pattern, SmallVectorImpl<Pattern*>& out) {
+            return fieldsOf(pattern, parts.size(), out);
+          },
+          structure->fields);
     }
     case Kind::Enum: {
       auto* item = cast<EnumItem>(type->item);
@@ -82,9 +93,10 @@ public:
         const VariantDecl& variant = item->variants[i];
         std::string name = item->name.name.text().str() + "::" + variant.name.name.text().str();
         if (!used.test(i)) {
-          std::string shape = variant.shape == StructShape::Unit    ? name
-                              : variant.shape == StructShape::Tuple ? name + placeholders(variant.fields.size())
-                                                                    : name + " { .. }";
+          std::string shape = variant.shape == StructShape::Unit ? name
+                              : variant.shape == StructShape::Tuple
+                                  ? name + placeholders(variant.fields.size())
+                                  : name + " { .. }";
           if (inDefault(rows, columns, shape, witness, depth))
             return true;
           continue;
@@ -98,11 +110,13 @@ public:
         SmallVector<Type*, 8> parts;
         for (uint32_t k = 0; k < variant.fields.size(); ++k)
           parts.push_back(fieldType_(type, i, k));
-        if (split(rows, columns, parts, name + shapeMark(variant.shape), witness, depth,
-                  [&](Pattern* pattern, SmallVectorImpl<Pattern*>& out) {
-                    std::optional<uint32_t> index = variantOf(pattern);
-                    return index && *index == i && fieldsOf(pattern, parts.size(), out);
-                  }, variant.fields))
+        if (split(
+                rows, columns, parts, name + shapeMark(variant.shape), witness, depth,
+                [&](Pattern* pattern, SmallVectorImpl<Pattern*>& out) {
+                  std::optional<uint32_t> index = variantOf(pattern);
+                  return index && *index == i && fieldsOf(pattern, parts.size(), out);
+                },
+                variant.fields))
           return true;
       }
       return false;
@@ -110,17 +124,24 @@ public:
     case Kind::Array:
     case Kind::Vec:
     case Kind::Slice: {
-      // Lengths up to the longest that a pattern speaks of; the last one stands for all longer ones.
-      size_t longest = 0;
+      // Lengths up to the one from which on no pattern tells them apart: past every exact length,
+      // and long enough that what is in front of a `..` and what is behind one never meet. It
+      // stands for all longer ones.
+      size_t exact = 0, front = 0, back = 0;
       for (const Row& row : rows)
-        if (auto* slice = dyn_cast_or_null<SlicePattern>(row[0]))
-          longest = std::max(longest, slice->elements.size());
-      size_t from = 0, to = longest + 1;
-      if (type->is(Kind::Array)) {
-        if (type->length > longest + 1)
-          return inDefault(rows, columns, "_", witness, depth) && false;
-        from = to = type->length;
-      }
+        if (auto* slice = dyn_cast_or_null<SlicePattern>(row[0])) {
+          auto rest =
+              llvm::find_if(slice->elements, [](Pattern* each) { return isa<RestPattern>(each); });
+          if (rest == slice->elements.end()) {
+            exact = std::max(exact, slice->elements.size());
+            continue;
+          }
+          front = std::max<size_t>(front, size_t(rest - slice->elements.begin()));
+          back = std::max<size_t>(back, size_t(slice->elements.end() - rest) - 1);
+        }
+      size_t from = 0, to = std::max(exact + 1, front + back);
+      if (type->is(Kind::Array))
+        from = to = std::min<size_t>(to, type->length);
       for (size_t length = from; length <= to; ++length) {
         SmallVector<Type*, 8> parts(length, type->args[0]);
         bool open = length == to && !type->is(Kind::Array);
@@ -129,7 +150,8 @@ public:
                     auto* slice = dyn_cast<SlicePattern>(pattern);
                     if (!slice)
                       return false;
-                    bool rest = llvm::any_of(slice->elements, [](Pattern* each) { return isa<RestPattern>(each); });
+                    bool rest = llvm::any_of(slice->elements,
+                                             [](Pattern* each) { return isa<RestPattern>(each); });
                     size_t given = slice->elements.size() - (rest ? 1 : 0);
                     if (rest ? given > length : given != length)
                       return false;
@@ -147,6 +169,15 @@ public:
   }
 
 private:
+  static constexpr size_t kMaxWork = 400'000;
+  static constexpr unsigned kMaxDepth = 600;
+
+  bool spend(size_t work) {
+    work_ += work;
+    tooLarge_ |= work_ > kMaxWork;
+    return !tooLarge_;
+  }
+
   static std::string placeholders(size_t count) {
     std::string text = "(";
     for (size_t i = 0; i < count; ++i)
@@ -157,7 +188,8 @@ private:
     return shape == StructShape::Unit ? "" : shape == StructShape::Tuple ? "(" : "{";
   }
 
-  /// What a pattern says, without names, references and alternatives; null when it matches anything.
+  /// What a pattern says, without names, references and alternatives; null when it matches
+  /// anything.
   static Pattern* plain(Pattern* pattern) {
     while (pattern) {
       if (pattern->type && pattern->type->is(Kind::Error))
@@ -202,7 +234,7 @@ private:
       return;
     }
     for (Pattern* each : alternatives->alternatives) {
-      if (++work_ > 400'000)
+      if (!spend(1))
         return;
       Row copy = row;
       copy[0] = each;
@@ -261,12 +293,15 @@ private:
 
   bool inDefault(const std::vector<Row>& rows, ArrayRef<Type*> columns, StringRef name,
                  SmallVectorImpl<std::string>& witness, unsigned depth) {
+    if (tooLarge_)
+      return false;
     std::vector<Row> rest;
     for (const Row& row : rows)
       if (!row[0])
         rest.push_back(Row(row.begin() + 1, row.end()));
     SmallVector<std::string, 4> inner;
-    if (!missing(std::move(rest), SmallVector<Type*, 4>(columns.begin() + 1, columns.end()), inner, depth + 1))
+    if (!missing(std::move(rest), SmallVector<Type*, 4>(columns.begin() + 1, columns.end()), inner,
+                 depth + 1))
       return false;
     witness.push_back(name.str());
     witness.append(inner.begin(), inner.end());
@@ -274,10 +309,12 @@ private:
   }
 
   /// The rows that can match one constructor, with its parts as new columns.
-  bool split(const std::vector<Row>& rows, ArrayRef<Type*> columns, ArrayRef<Type*> parts, StringRef name,
-             SmallVectorImpl<std::string>& witness, unsigned depth,
+  bool split(const std::vector<Row>& rows, ArrayRef<Type*> columns, ArrayRef<Type*> parts,
+             StringRef name, SmallVectorImpl<std::string>& witness, unsigned depth,
              llvm::function_ref<bool(Pattern*, SmallVectorImpl<Pattern*>&)> take,
              ArrayRef<FieldDecl> fields = {}) {
+    if (tooLarge_)
+      return false;
     std::vector<Row> rest;
     for (const Row& row : rows) {
       SmallVector<Pattern*, 8> out;
@@ -326,6 +363,7 @@ private:
 
   llvm::function_ref<Type*(Type*, uint32_t, uint32_t)> fieldType_;
   size_t work_ = 0;
+  bool tooLarge_ = false;
 };
 
 } // namespace
@@ -337,15 +375,17 @@ bool Checker::isTotal(Pattern* pattern, Type* type, std::string* missing) {
   Matrix matrix(field);
   std::vector<Row> rows{Row{pattern}};
   SmallVector<std::string, 4> witness;
-  if (!matrix.missing(std::move(rows), {type}, witness, 0))
+  bool found = matrix.missing(std::move(rows), {type}, witness, 0);
+  if (!found && !matrix.tooLarge())
     return true;
-  if (missing && !witness.empty())
-    *missing = witness[0];
+  if (missing)
+    *missing = witness.empty() || matrix.tooLarge() ? "_" : witness[0];
   return false;
 }
 
 void Checker::checkExhaustive(MatchExpr* expr) {
-  Type* type = expr->subject->type ? settle(expr->subject->type)->withoutReferences() : types_.error();
+  Type* type =
+      expr->subject->type ? settle(expr->subject->type)->withoutReferences() : types_.error();
   if (type->has(Type::HasError) || type->is(Kind::Never))
     return;
   std::vector<Row> rows;
@@ -360,7 +400,14 @@ void Checker::checkExhaustive(MatchExpr* expr) {
   };
   Matrix matrix(field);
   SmallVector<std::string, 4> witness;
-  if (!matrix.missing(std::move(rows), {type}, witness, 0))
+  bool found = matrix.missing(std::move(rows), {type}, witness, 0);
+  if (matrix.tooLarge()) {
+    engine_.report(expr->subject->span, diag::NonExhaustive, "_")
+        .note("its arms are too many to be judged together")
+        .help("add a `_` arm for what is left");
+    return;
+  }
+  if (!found)
     return;
   engine_.report(expr->subject->span, diag::NonExhaustive, witness.empty() ? "_" : witness[0])
       .help("add an arm for it, or `_`");

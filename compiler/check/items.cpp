@@ -1,6 +1,7 @@
 // Records of items: made when an item is first seen, filled in when first asked for.
 
 #include "compiler/check/checker.h"
+#include "compiler/expand/derives.h"
 
 namespace gos::check {
 
@@ -139,6 +140,8 @@ void Checker::resolveBounds(Generics& generics, ItemContext& context) {
       TraitRef trait = resolveTraitRef(const_cast<TypeBound&>(bound), context);
       if (trait.trait)
         bounds.push_back(trait);
+      else
+        each.type->parameter->isBroken = true;
     }
     each.type->parameter->bounds = types_.list<TraitRef>(bounds);
   }
@@ -151,6 +154,8 @@ void Checker::resolveBounds(Generics& generics, ItemContext& context) {
       TraitRef trait = resolveTraitRef(const_cast<TypeBound&>(bound), context);
       if (trait.trait)
         bounds.push_back(trait);
+      else if (subject->is(Kind::Param))
+        subject->parameter->isBroken = true;
     }
     if (subject->is(Kind::Param))
       subject->parameter->bounds = types_.list<TraitRef>(bounds);
@@ -182,15 +187,7 @@ NominalInfo& Checker::nominal(Item* item) {
   if (auto* alias = dyn_cast<AliasItem>(item)) {
     resolveBounds(item->generics, info.context);
     if (alias->target) {
-      if (auto* impl = dyn_cast_or_null<ImplItem>(info.context.owner)) {
-        ImplInfo& owner = implInfo(impl);
-        info.context.generics = owner.generics;
-        info.context.self = owner.self;
-      } else if (auto* trait = dyn_cast_or_null<TraitItem>(info.context.owner)) {
-        TraitInfo& owner = traitInfo(trait);
-        info.context.generics = owner.generics;
-        info.context.self = types_.param(owner.self);
-      }
+      enterOwner(info.context);
       Type* target = resolveType(alias->target, info.context, TypeUse::Alias);
       if (!info.type)
         info.type = target;
@@ -388,6 +385,18 @@ TraitInfo& Checker::traitInfo(TraitItem* item) {
   return info;
 }
 
+void Checker::enterOwner(ItemContext& context) {
+  if (auto* impl = dyn_cast_or_null<ImplItem>(context.owner)) {
+    ImplInfo& owner = implInfo(impl);
+    context.generics = owner.generics;
+    context.self = owner.self;
+  } else if (auto* trait = dyn_cast_or_null<TraitItem>(context.owner)) {
+    TraitInfo& owner = traitInfo(trait);
+    context.generics = owner.generics;
+    context.self = types_.param(owner.self);
+  }
+}
+
 ImplInfo& Checker::implInfo(ImplItem* item) {
   auto& info = *static_cast<ImplInfo*>(infoOf(item));
   if (info.state != State::Fresh)
@@ -404,6 +413,11 @@ ImplInfo& Checker::implInfo(ImplItem* item) {
       info.trait = traitRef(trait, item->trait, info.context, info.self);
   }
   resolveBounds(item->generics, info.context);
+  if (llvm::any_of(info.generics, [](Parameter* each) { return each->isBroken; })) {
+    // The type again, now that the parameter is known to stand for nothing.
+    info.self = resolveType(item->target, info.context, TypeUse::Impl);
+    info.context.self = info.self;
+  }
   info.state = State::Done;
   return info;
 }
@@ -415,15 +429,7 @@ ConstInfo& Checker::constInfo(Item* item) {
   OutOfBody outside(*this);
   info.state = State::Running;
   info.type = types_.error();
-  if (auto* impl = dyn_cast_or_null<ImplItem>(info.context.owner)) {
-    ImplInfo& owner = implInfo(impl);
-    info.context.generics = owner.generics;
-    info.context.self = owner.self;
-  } else if (auto* trait = dyn_cast_or_null<TraitItem>(info.context.owner)) {
-    TraitInfo& owner = traitInfo(trait);
-    info.context.generics = owner.generics;
-    info.context.self = types_.param(owner.self);
-  }
+  enterOwner(info.context);
   TypeNode* node = isa<ConstItem>(item) ? cast<ConstItem>(item)->type : cast<StaticItem>(item)->type;
   if (node)
     info.type = resolveType(node, info.context, TypeUse::Field);
@@ -484,7 +490,6 @@ void Checker::checkAttributes(Item* item) {
   static constexpr StringRef kKnown[] = {"derive", "default", "rename",  "skip",   "cfg",     "test",
                                          "bench",  "fuzz",    "test_case", "ignore", "timeout", "must_use",
                                          "allow",  "inline",  "repr",    "link",   "link_name"};
-  static constexpr StringRef kDerivable[] = {"Debug", "Default", "PartialEq", "Eq", "PartialOrd", "Ord"};
   for (const Attribute& attribute : item->attributes) {
     if (attribute.path.segments.empty())
       continue;
@@ -498,9 +503,9 @@ void Checker::checkAttributes(Item* item) {
     if (name != "derive")
       continue;
     for (const Ident& word : attribute.words) {
-      if (!llvm::is_contained(kDerivable, word.name.text())) {
+      if (!expand::deriveFromSpelling(word.name.text())) {
         Diagnostic& report = engine_.report(word.span, diag::NotDerivable, word.name.text());
-        StringRef near = nearest(word.name.text(), kDerivable);
+        StringRef near = nearest(word.name.text(), expand::derivableNames());
         if (!near.empty())
           report.help(("did you mean `" + near + "`?").str());
       } else if (item->info && isa<StructItem, EnumItem>(item)) {

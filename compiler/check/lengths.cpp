@@ -4,10 +4,11 @@
 
 namespace gos::check {
 
-std::optional<uint64_t> Checker::evaluateLength(Expr* expr, const ItemContext& context, bool& silent) {
+std::optional<uint64_t> Checker::evaluateLength(Expr* expr, const ItemContext& context,
+                                                bool& silent) {
   expr = folded(expr);
-  bool region = isa<ComptimeExpr>(expr) ||
-                (isa<KnownCallExpr>(expr) && cast<KnownCallExpr>(expr)->which == KnownCall::Codegen);
+  bool region = isa<ComptimeExpr>(expr) || (isa<KnownCallExpr>(expr) &&
+                                            cast<KnownCallExpr>(expr)->which == KnownCall::Codegen);
   bool call = isa<CallExpr>(expr) || isa<MethodCallExpr>(expr);
   if (region || call) {
     // A region at type level: known after the fold. Until then the type is not.
@@ -23,14 +24,17 @@ std::optional<uint64_t> Checker::evaluateLength(Expr* expr, const ItemContext& c
     };
     if (body_) {
       examine();
-    } else if (suspended_) {
-      engine_.report(expr->span, diag::NotYet, "a compile-time region in the type of an item inside a function");
-      silent = true;
     } else {
+      // In a body of its own; one that waits meanwhile (of the function around the item) keeps its
+      // variables.
       Body body;
       Item* stand = context_.make<ErrorItem>(expr->span);
       std::vector<Local> savedLocals;
       savedLocals.swap(locals_);
+      llvm::DenseMap<Name, int32_t> savedTop;
+      savedTop.swap(localTop_);
+      types::Unifier savedVariables(types_);
+      savedVariables.swapVariables(unifier_);
       beginBody(body, stand, context);
       Frame frame;
       frame.owner = stand;
@@ -40,6 +44,8 @@ std::optional<uint64_t> Checker::evaluateLength(Expr* expr, const ItemContext& c
       examine();
       endBody(body);
       savedLocals.swap(locals_);
+      savedTop.swap(localTop_);
+      savedVariables.swapVariables(unifier_);
       for (Region& each : regions_)
         if (each.enclosing == stand)
           each.enclosing = nullptr;
@@ -59,8 +65,8 @@ std::optional<uint64_t> Checker::evaluateLength(Expr* expr, const ItemContext& c
   return uint64_t(*value);
 }
 
-std::optional<int64_t> Checker::evaluateInteger(Expr* expr, const ItemContext& context, bool& silent,
-                                                unsigned depth) {
+std::optional<int64_t> Checker::evaluateInteger(Expr* expr, const ItemContext& context,
+                                                bool& silent, unsigned depth) {
   expr = folded(expr);
   if (!expr || depth > 500)
     return std::nullopt;
@@ -153,8 +159,8 @@ std::optional<int64_t> Checker::evaluateInteger(Expr* expr, const ItemContext& c
       return std::nullopt;
     ConstItem* constant = nullptr;
     if (segments.size() == 2 && segments[0].ident.name == selfTypeName_ && context.owner) {
-      ArrayRef<Item*> items = isa<ImplItem>(context.owner) ? cast<ImplItem>(context.owner)->items
-                                                           : ArrayRef<Item*>();
+      ArrayRef<Item*> items =
+          isa<ImplItem>(context.owner) ? cast<ImplItem>(context.owner)->items : ArrayRef<Item*>();
       for (Item* item : items)
         if (item->name.name == segments[1].ident.name)
           constant = dyn_cast<ConstItem>(item);

@@ -175,7 +175,7 @@ Member Checker::findMember(Type* type, Name name, bool functionsOnly) {
 void Checker::reportNoMethod(Span span, Type* type, Name name) {
   StringRef text = name.text();
   type = unifier_.resolve(type->withoutReferences());
-  if (type->has(Type::HasError) && type->is(Kind::Error))
+  if (type->is(Kind::Error) || blanketMembers_.contains(name) || (type->is(Kind::Param) && type->parameter->isBroken))
     return;
   std::string spelled = print(type);
   if (type->is(Kind::Param) || type->is(Kind::Projection)) {

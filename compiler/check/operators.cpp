@@ -165,8 +165,12 @@ Type* Checker::checkBorrow(BorrowExpr* expr, Type* expected) {
     return solid;
   if (solid->is(Kind::Ref))
     return solid; // `&mut r` of a reference forwards it
-  if (isPlace(operand))
-    checkWritable(operand, true);
+  if (isPlace(operand)) {
+    if (isKept(operand))
+      checkWritable(operand, true);
+    else
+      engine_.report(operand->span, diag::BadAssignTarget).primary("a value of its own, and no part of its owner");
+  }
   return types_.reference(Mutability::Mutable, type);
 }
 

@@ -134,6 +134,7 @@ ValuePath Checker::associated(Type* type, const PathSegment& segment, Span span)
   type = known(type);
   if (type->is(Kind::Error))
     return value;
+  noteHeap(type, span);
   Name name = segment.ident.name;
   value.explicitArgs = segment.args;
   value.hasExplicit = segment.hasArgs;
@@ -483,7 +484,7 @@ SmallVector<Type*, 4> Checker::openTypeArgs(ArrayRef<Parameter*> generics, const
     }
   }
   while (args.size() < wanted) {
-    if (generics[args.size()]->isConst) {
+    if (generics[args.size()]->isConst || generics[args.size()]->isBroken) {
       args.push_back(types_.error());
       continue;
     }

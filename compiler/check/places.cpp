@@ -8,8 +8,8 @@ bool Checker::isPlace(Expr* expr) {
   switch (expr->kind) {
   case ExprKind::Path: {
     TargetKind kind = cast<PathExpr>(expr)->target.kind;
-    return kind == TargetKind::Variable || kind == TargetKind::Static || kind == TargetKind::Const ||
-           kind == TargetKind::AssociatedConst;
+    return kind == TargetKind::Variable || kind == TargetKind::Static ||
+           kind == TargetKind::Const || kind == TargetKind::AssociatedConst;
   }
   case ExprKind::Field:
     return isPlace(cast<FieldExpr>(expr)->object);
@@ -21,6 +21,54 @@ bool Checker::isPlace(Expr* expr) {
     return cast<UnaryExpr>(expr)->op == UnaryOp::Deref;
   default:
     return false;
+  }
+}
+
+/// Is what is written to this place looked at by anybody? An element that an impl of `Index`
+/// answers, a range of a sequence and a character of a text are values of their own.
+bool Checker::isKept(Expr* place) {
+  switch (place->kind) {
+  case ExprKind::Field:
+    return isKept(folded(cast<FieldExpr>(place)->object));
+  case ExprKind::TupleField:
+    return isKept(folded(cast<TupleFieldExpr>(place)->object));
+  case ExprKind::Index: {
+    auto* index = cast<IndexExpr>(place);
+    Type* object = index->object->type ? shallow(shallow(index->object->type)->withoutReferences())
+                                       : types_.error();
+    if (object->is(Kind::Error))
+      return true;
+    Type* at = index->index->type ? shallow(index->index->type) : types_.error();
+    bool keeps =
+        object->is(Kind::Map) || object->is(Kind::BTreeMap) ||
+        (object->isSequence() && !isa<RangeExpr>(folded(index->index)) && !at->is(Kind::Range));
+    return keeps && isKept(folded(index->object));
+  }
+  case ExprKind::Call:
+  case ExprKind::MethodCall: // a reference from inside the library
+    return place->type && shallow(place->type)->is(Kind::Ref);
+  case ExprKind::Error:
+    return true;
+  default:
+    return isPlace(place);
+  }
+}
+
+/// A write to a value that nothing keeps is lost, unless the call is made for its answer
+/// (`words().pop()`).
+void Checker::finishLostWrites(Body& body) {
+  for (const Body::LostWrite& write : body.lostWrites) {
+    Type* result = write.call->type ? settle(write.call->type) : types_.error();
+    Type* receiver = write.receiver->type ? settle(write.receiver->type) : types_.error();
+    if (receiver->has(Type::HasError) ||
+        (receiver->is(Kind::Struct) && receiver->item == lang_.iterator))
+      continue;
+    if (!result->isUnit() && !llvm::is_contained(body.discards, write.call))
+      continue;
+    engine_.report(write.receiver->span, diag::BadAssignTarget)
+        .primary("a value of its own, which `" + write.call->name.name.text().str() +
+                 "` changes and nobody keeps")
+        .help("give it a name with `let mut` first");
   }
 }
 
@@ -77,16 +125,19 @@ void Checker::checkWritable(Expr* place, bool borrow, bool topLevel) {
         return; // forwarded
       if (variable->readThrough) {
         engine_.report(place->span, diag::WriteThroughShared, name)
-            .label(variable->span, name == "self" ? "`&self` reads; `&mut self` writes" : "a shared reference");
+            .label(variable->span,
+                   name == "self" ? "`&self` reads; `&mut self` writes" : "a shared reference");
         return;
       }
       if (variable->isMutable)
         return;
-      Diagnostic& report = borrow ? engine_.report(place->span, diag::MutableBorrowOfImmutable, name)
-                                  : engine_.report(place->span, diag::WriteToImmutable, name);
+      Diagnostic& report = borrow
+                               ? engine_.report(place->span, diag::MutableBorrowOfImmutable, name)
+                               : engine_.report(place->span, diag::WriteToImmutable, name);
       report.label(variable->span, "declared without `mut`");
       if (variable->name != selfName_)
-        report.suggest(Span{variable->span.begin, variable->span.begin}, "mut ", "declare it `mut`");
+        report.suggest(Span{variable->span.begin, variable->span.begin}, "mut ",
+                       "declare it `mut`");
       return;
     }
     if (path->target.kind == TargetKind::Static && cast<StaticItem>(path->target.item)->isMutable)
@@ -108,9 +159,11 @@ void Checker::checkWritable(Expr* place, bool borrow, bool topLevel) {
     return checkWritable(cast<TupleFieldExpr>(place)->object, borrow, false);
   case ExprKind::Index: {
     auto* index = cast<IndexExpr>(place);
-    Type* object = index->object->type ? shallow(shallow(index->object->type)->withoutReferences()) : nullptr;
+    Type* object =
+        index->object->type ? shallow(shallow(index->object->type)->withoutReferences()) : nullptr;
     if (object && object->is(Kind::String) && !borrow)
-      engine_.report(place->span, diag::BadAssignTarget).note("a character of a `String` is no place of its own");
+      engine_.report(place->span, diag::BadAssignTarget)
+          .note("a character of a `String` is no place of its own");
     if (object && object->isSequence() && isa<RangeExpr>(index->index) && !borrow) {
       engine_.report(place->span, diag::BadAssignTarget).note("a range of a sequence is a copy");
       return;
@@ -126,8 +179,8 @@ void Checker::checkWritable(Expr* place, bool borrow, bool topLevel) {
           noteWrite(root, place->span);
         return;
       }
-      if (auto* path = dyn_cast<PathExpr>(unary->operand); path && path->target.variable &&
-                                                           path->target.variable->readThrough)
+      if (auto* path = dyn_cast<PathExpr>(unary->operand);
+          path && path->target.variable && path->target.variable->readThrough)
         engine_.report(place->span, diag::WriteThroughShared, path->target.variable->name.text());
       return; // otherwise reported as GT0083
     }
@@ -154,7 +207,8 @@ void Checker::checkWritable(Expr* place, bool borrow, bool topLevel) {
 Type* Checker::checkAssign(AssignExpr* expr) {
   auto isDiscard = [&](Expr* target) {
     auto* path = dyn_cast<PathExpr>(target);
-    return path && path->path.segments.size() == 1 && path->path.segments[0].ident.name == underscore_;
+    return path && path->path.segments.size() == 1 &&
+           path->path.segments[0].ident.name == underscore_;
   };
   auto checkTarget = [&](Expr* target) -> Type* {
     Type* type;
@@ -168,8 +222,8 @@ Type* Checker::checkAssign(AssignExpr* expr) {
     // `let x: T`, given its value later: once, without `mut`.
     if (auto* path = dyn_cast<PathExpr>(target);
         path && path->target.kind == TargetKind::Variable && path->target.variable->isAssigned &&
-        !path->target.variable->isMutable && !path->target.variable->isParameter && !expr->compound &&
-        lateVariables_.contains(path->target.variable)) {
+        !path->target.variable->isMutable && !path->target.variable->isParameter &&
+        !expr->compound && lateVariables_.contains(path->target.variable)) {
       noteWrite(path->target.variable, target->span);
       return;
     }
@@ -196,7 +250,8 @@ Type* Checker::checkAssign(AssignExpr* expr) {
       Target method;
       if (i < expr->values.size()) {
         Type* right = nullptr;
-        Type* result = operatorType(expr->op, target->span, target, type, expr->values[i], right, false, method);
+        Type* result = operatorType(expr->op, target->span, target, type, expr->values[i], right,
+                                    false, method);
         Type* plain = shallow(type);
         if (!plain->is(Kind::Ref))
           coerce(expr->values[i], result, type);
@@ -224,7 +279,8 @@ Type* Checker::checkAssign(AssignExpr* expr) {
       Type* actual = check(expr->values[0], solid->args[0]);
       if (!shallow(actual)->is(Kind::Ref))
         engine_.report(target->span, diag::TypeMismatch, print(solid), print(actual))
-            .help("write through the reference: `*" + cast<PathExpr>(target)->path.segments[0].ident.name.text().str() + " = ..`");
+            .help("write through the reference: `*" +
+                  cast<PathExpr>(target)->path.segments[0].ident.name.text().str() + " = ..`");
       else
         coerce(expr->values[0], actual, solid);
       return types_.unit();

@@ -75,6 +75,8 @@ void Checker::run(Program& program) {
       checkConstBody(constants_[constants]);
     drainQueue();
   } while (constants < constants_.size());
+  for (size_t i = 0; i < heaps_.size(); ++i)
+    checkHeap(heaps_[i].first, heaps_[i].second);
   orderConstants(program);
 
   if (root) {

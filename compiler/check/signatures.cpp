@@ -133,7 +133,8 @@ SmallVector<Type*, 4> Checker::typeArguments(const PathSegment& segment, size_t 
       continue;
     }
     if (inBody() && given == 0 && use != TypeUse::Impl) {
-      args.push_back(unifier_.fresh());
+      bool broken = i < parameters.size() && parameters[i]->isBroken;
+      args.push_back(broken ? types_.error() : unifier_.fresh());
       continue;
     }
     if (i == given)
@@ -163,11 +164,9 @@ Type* Checker::builtinType(Name name, const PathSegment& segment, const ItemCont
     return types_.scalar(kind);
   }
   SmallVector<Type*, 4> args = typeArguments(segment, wanted, {}, context, use, name.text());
-  if (kind == Kind::MaxHeap || kind == Kind::MinHeap)
-    if (Type* element = args[0]; element->is(Kind::U64) || element->is(Kind::Usize) || element->is(Kind::Map) ||
-                                 element->is(Kind::Set) || element->is(Kind::Fn))
-      engine_.report(segment.ident.span, diag::BadContainerElement, types::print(element), name.text());
-  return types_.container(kind, args);
+  Type* type = types_.container(kind, args);
+  noteHeap(type, segment.ident.span);
+  return type;
 }
 
 Type* Checker::namedType(Item* item, const PathSegment& segment, const ItemContext& context,
@@ -211,6 +210,8 @@ Type* Checker::resolveTypePath(const Path& path, const ItemContext& context, Typ
   if (!base)
     for (Parameter* parameter : context.generics)
       if (parameter->name == name) {
+        if (parameter->isBroken)
+          return types_.error();
         base = finish(types_.param(parameter), context);
         if (inBody() && body_->regionDepth && base->has(Type::HasParam) && !body_->isComptimeFn)
           engine_.report(first.ident.span, diag::RuntimeBindingInRegion, name.text())
@@ -524,21 +525,10 @@ TraitRef Checker::resolveTraitRef(TypeBound& bound, const ItemContext& context) 
 void Checker::resolveSignature(FunctionItem* item, FunctionInfo& info) {
   ItemContext& context = info.context;
   Signature& signature = info.signature;
-  ArrayRef<Parameter*> outer;
-  signature.self = nullptr;
-  if (auto* impl = dyn_cast_or_null<ImplItem>(context.owner)) {
-    ImplInfo& owner = implInfo(impl);
-    outer = owner.generics;
-    context.self = owner.self;
-    signature.self = owner.self;
-  } else if (auto* trait = dyn_cast_or_null<TraitItem>(context.owner)) {
-    TraitInfo& owner = traitInfo(trait);
-    outer = owner.generics;
-    context.self = types_.param(owner.self);
-    signature.self = context.self;
-  }
-  context.generics = outer;
-  signature.generics = makeGenerics(item, item->generics, outer, context);
+  context.generics = {};
+  enterOwner(context);
+  signature.self = context.owner ? context.self : nullptr;
+  signature.generics = makeGenerics(item, item->generics, context.generics, context);
   resolveBounds(item->generics, context);
   info.mustUse = hasAttribute(item, "must_use");
   info.allowsUnused = hasAttribute(item, "allow", "unused_result");

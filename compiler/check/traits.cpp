@@ -43,6 +43,12 @@ void Checker::indexImpl(ImplInfo& info) {
     engine_.report(info.item->target->span, diag::BlanketImpl,
                    info.trait.trait ? info.trait.trait->name.name.text() : StringRef("methods"),
                    types::print(info.self));
+    // What the impl would have given is not missed again at each use.
+    if (info.trait.trait)
+      blanketTraits_.insert(info.trait.trait);
+    for (ArrayRef<Item*> members : {info.item->items, info.trait.trait ? info.trait.trait->items : ArrayRef<Item*>()})
+      for (Item* member : members)
+        blanketMembers_.insert(member->name.name);
     return;
   }
   if (info.item->hasTrait && !info.trait.trait)
@@ -307,7 +313,7 @@ void Checker::openArgs(ArrayRef<Parameter*> generics, SmallVectorImpl<Type*>& ar
     if (i >= args.size())
       args.push_back(nullptr);
     if (!args[i])
-      args[i] = body_ ? unifier_.fresh() : types_.error();
+      args[i] = body_ && !generics[i]->isBroken ? unifier_.fresh() : types_.error();
   }
 }
 
@@ -398,7 +404,8 @@ bool Checker::boundImplies(const TraitRef& bound, const TraitRef& wanted, Type* 
 
 Checker::Answer Checker::implements(Type* type, const TraitRef& trait, unsigned depth) {
   type = unifier_.shallow(type);
-  if (!trait.trait || type->is(Kind::Error) || depth > 32)
+  if (!trait.trait || type->is(Kind::Error) || depth > 32 || blanketTraits_.contains(trait.trait) ||
+      (type->is(Kind::Param) && type->parameter->isBroken))
     return Answer::Yes;
   if (type->is(Kind::Never))
     return Answer::Yes;
@@ -511,6 +518,10 @@ void Checker::solveBound(const Body::Bound& bound, bool last) {
     engine_.report(bound.span, diag::BoundNotSatisfied, print(type), types::print(bound.trait));
   } else if (answer == Answer::Unknown && !last) {
     body_->bounds.push_back(bound);
+  } else if (LangTrait trait = langTrait(bound.trait.trait);
+             trait == LangTrait::Encodable || trait == LangTrait::Decodable) {
+    llvm::SmallPtrSet<Type*, 8> seen;
+    reportCodecAttributes(bound.type, bound.span, seen);
   }
 }
 
@@ -518,10 +529,6 @@ void Checker::checkBounds(ArrayRef<Parameter*> generics, ArrayRef<Type*> args, T
   for (size_t i = 0; i < generics.size() && i < args.size(); ++i) {
     for (const TraitRef& bound : generics[i]->bounds) {
       TraitRef wanted = bound;
-  } else if (LangTrait trait = langTrait(bound.trait.trait);
-             trait == LangTrait::Encodable || trait == LangTrait::Decodable) {
-    llvm::SmallPtrSet<Type*, 8> seen;
-    reportCodecAttributes(bound.type, bound.span, seen);
       if (!bound.args.empty()) {
         SmallVector<Type*, 4> substituted;
         for (Type* arg : bound.args) {

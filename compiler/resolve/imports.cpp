@@ -59,6 +59,40 @@ ModuleScope* Resolver::dependency(uint32_t package, StringRef name, bool byId) {
   return nullptr;
 }
 
+ModuleScope* Resolver::standardModule(ArrayRef<Ident> path, ModuleScope* from, size_t& used) {
+  std::string text;
+  ModuleScope* found = nullptr;
+  for (size_t i = 1; i < path.size(); ++i) {
+    text += (i > 1 ? "::" : "") + path[i].name.text().str();
+    // The library's own building blocks do not exist for anybody else.
+    if (text == "intrinsics" && from->package != 0)
+      break;
+    if (library_->hasModule(text)) {
+      found = libraryModule(text);
+      used = i + 1;
+    }
+  }
+  if (found)
+    return found;
+  std::string wanted = path[1].name.text().str();
+  if (StringRef unbuilt = unbuiltModule(wanted); !unbuilt.empty()) {
+    engine_.report(path[1].span, diag::NotYet, unbuilt);
+    return nullptr;
+  }
+  SmallVector<StringRef, 64> modules;
+  library_->modules(modules);
+  Diagnostic& report = engine_.report(path[1].span, diag::UnknownModule, "std::" + wanted);
+  for (StringRef each : modules)
+    if (each != "intrinsics" && each.ends_with("::" + wanted)) {
+      report.help(("its path is `std::" + each + "`").str());
+      return nullptr;
+    }
+  StringRef near = nearest(wanted, modules);
+  if (!near.empty())
+    report.help(("did you mean `std::" + near + "`?").str());
+  return nullptr;
+}
+
 void Resolver::resolveImport(Import& import) {
   const UseLeaf& leaf = *import.leaf;
   ModuleScope* from = import.scope;
@@ -101,47 +135,13 @@ void Resolver::resolveImport(Import& import) {
         }
       }
     } else if (first == "std" && library_) {
-      // The longest leading run of segments that is a module of the library.
-      std::string text;
-      size_t best = 1;
-      ModuleScope* found = nullptr;
-      for (size_t i = 1; i < path.size(); ++i) {
-        text += (i > 1 ? "::" : "") + path[i].name.text().str();
-        // The library's own building blocks do not exist for anybody else.
-        if (text == "intrinsics" && from->package != 0)
-          break;
-        if (library_->hasModule(text)) {
-          found = libraryModule(text);
-          best = i + 1;
-        }
-      }
-      if (!found) {
-        if (path.size() == 1) {
-          engine_.report(leaf.span, diag::MalformedUse, "`std` alone names no module");
-          return;
-        }
-        std::string wanted = path[1].name.text().str();
-        if (StringRef unbuilt = unbuiltModule(wanted); !unbuilt.empty()) {
-          engine_.report(path[1].span, diag::NotYet, unbuilt);
-          return;
-        }
-        SmallVector<StringRef, 64> modules;
-        library_->modules(modules);
-        for (StringRef each : modules)
-          if (each != "intrinsics" && each.ends_with("::" + wanted)) {
-            engine_.report(path[1].span, diag::UnknownModule, "std::" + wanted)
-                .help(("its path is `std::" + each + "`").str());
-            return;
-          }
-        unknownModule(path[1].span, "std::" + wanted, {});
-        StringRef near = nearest(wanted, modules);
-        if (!near.empty())
-          const_cast<Diagnostic&>(engine_.diagnostics().back())
-              .help(("did you mean `std::" + near + "`?").str());
+      if (path.size() == 1) {
+        engine_.report(leaf.span, diag::MalformedUse, "`std` alone names no module");
         return;
       }
-      module = found;
-      used = best;
+      module = standardModule(path, from, used);
+      if (!module)
+        return;
     } else {
       ModuleScope* here = from->module();
       auto own = here->entries.find(path[0].name);
@@ -214,10 +214,15 @@ void Resolver::resolveImport(Import& import) {
       if (module->package == 0) {
         StringRef removed;
         StringRef text = segment.name.text();
-        for (auto [old, now] : std::initializer_list<std::pair<StringRef, StringRef>>{
-                 {"HashMap", "Map"}, {"HashSet", "Set"}, {"VecDeque", "Deque"}, {"VecQueue", "Queue"},
-                 {"VecStack", "Stack"}, {"BinaryHeap", "MaxHeap"}, {"MaxBinaryHeap", "MaxHeap"},
-                 {"MinBinaryHeap", "MinHeap"}})
+        for (auto [old, now] :
+             std::initializer_list<std::pair<StringRef, StringRef>>{{"HashMap", "Map"},
+                                                                    {"HashSet", "Set"},
+                                                                    {"VecDeque", "Deque"},
+                                                                    {"VecQueue", "Queue"},
+                                                                    {"VecStack", "Stack"},
+                                                                    {"BinaryHeap", "MaxHeap"},
+                                                                    {"MaxBinaryHeap", "MaxHeap"},
+                                                                    {"MinBinaryHeap", "MinHeap"}})
           if (text == old)
             removed = now;
         if (!removed.empty()) {

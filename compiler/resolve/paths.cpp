@@ -208,23 +208,25 @@ Resolver::Prefix Resolver::walk(ArrayRef<PathSegment> segments, ModuleScope* fro
               .help(("add `use " + first + "`").str());
           prefix.reported = true;
         } else if (first == "std" && library_) {
-          std::string path = "std";
-          for (size_t i = 1; i + 1 < segments.size(); ++i)
-            path += "::" + segments[i].ident.name.text().str();
-          engine_.report(segments[0].ident.span, diag::NeedsImport, path)
-              .help("add `use " + path + "` and write the path from its last name on");
-          prefix.reported = true;
+          // The whole path, without a `use`.
+          SmallVector<Ident, 4> names;
+          for (const PathSegment& segment : segments)
+            names.push_back(segment.ident);
+          module = standardModule(names, from, at);
+          prefix.reported = !module;
         }
       }
       prefix.used = 1;
-      return prefix;
+      if (!module)
+        return prefix;
+    } else {
+      prefix.binding = binding;
+      prefix.used = 1;
+      if (single || !binding->module || binding->type)
+        return prefix;
+      module = binding->module;
+      at = 1;
     }
-    prefix.binding = binding;
-    prefix.used = 1;
-    if (single || !binding->module || binding->type)
-      return prefix;
-    module = binding->module;
-    at = 1;
   }
   while (at < segments.size()) {
     const PathSegment& segment = segments[at];
@@ -325,9 +327,12 @@ void Resolver::reportUnknown(Span span, Name name, StringRef what, ModuleScope* 
     return;
   }
   SmallVector<StringRef, 64> candidates(moreCandidates.begin(), moreCandidates.end());
+  // In front of `::` stands a module or a type; a trait is meant too seldom to be suggested there.
+  if (spaces & kModule)
+    spaces &= uint8_t(~kTrait);
   for (ModuleScope* scope = from; scope; scope = scope->parent) {
     for (auto& [each, entry] : scope->entries)
-      if (entry.own.has(spaces) || entry.import)
+      if (entry.own.has(spaces) || (entry.import && importTarget(entry.import)->has(spaces)))
         candidates.push_back(each.text());
     if (scope->kind == ModuleScope::Kind::Module)
       break;

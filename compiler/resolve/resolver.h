@@ -111,6 +111,8 @@ private:
   void duplicate(ast::Item* first, ast::Item* second);
   void resolveImport(Import& import);
   const Binding* importTarget(Import* import);
+  /// The longest leading run of a path `std::..` that is a module of the library; null when there is none, and reported.
+  ModuleScope* standardModule(ArrayRef<ast::Ident> path, ModuleScope* from, size_t& used);
   const Binding* libraryFallback(ModuleScope* module, Name name, uint8_t spaces);
   const Binding* nativeIn(ModuleScope* module, Name name);
   ModuleScope* dependency(uint32_t package, StringRef name, bool byId);

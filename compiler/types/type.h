@@ -58,6 +58,7 @@ struct Parameter {
   Type* type = nullptr;
   ast::TypeNode* defaultType = nullptr; // of a trait's or struct's parameter
   bool isConst = false;                 // not supported yet, and reported where it is declared
+  bool isBroken = false;                // one of its bounds is no trait: what it can do is not known
   Span span;
   bool isSelf() const { return index == kSelfIndex; }
 };

@@ -10,6 +10,12 @@ void Unifier::reset() {
     index.clear();
 }
 
+void Unifier::swapVariables(Unifier& other) {
+  variables_.swap(other.variables_);
+  for (size_t i = 0; i < std::size(index_); ++i)
+    index_[i].swap(other.index_[i]);
+}
+
 Type* Unifier::fresh(InferKind kind) {
   std::vector<uint32_t>& index = index_[size_t(kind)];
   Type* type = table_.infer(kind, uint32_t(index.size()));
@@ -80,7 +86,9 @@ bool Unifier::occurs(Type* variable, Type* type) {
   return false;
 }
 
-void Unifier::bind(Type* type, Type* value) { variable(type).value = value; }
+void Unifier::bind(Type* type, Type* value) {
+  variable(type).value = value;
+}
 
 bool Unifier::bindChecked(Type* type, Type* value) {
   if (value->is(Kind::Error)) {

@@ -11,13 +11,14 @@ public:
 
   /// Forgets all variables: a new body begins.
   void reset();
+  /// Exchanges the variables with those of another one over the same table: a body is put aside for
+  /// another one.
+  void swapVariables(Unifier& other);
   Type* fresh(InferKind kind = InferKind::General);
   bool hasVariables() const { return !variables_.empty(); }
 
   /// The type a variable stands for by now, one level deep.
-  Type* shallow(Type* type) const {
-    return type->is(Kind::Infer) ? shallowSlow(type) : type;
-  }
+  Type* shallow(Type* type) const { return type->is(Kind::Infer) ? shallowSlow(type) : type; }
   /// All solved variables replaced.
   Type* resolve(Type* type);
   /// Makes both equal; false when they cannot be (some variables may have been bound by then).
@@ -31,7 +32,7 @@ public:
 
 private:
   struct Variable {
-    Type* type;         // the Infer type
+    Type* type; // the Infer type
     Type* value = nullptr;
   };
   Type* shallowSlow(Type* type) const;
@@ -43,7 +44,6 @@ private:
   TypeTable& table_;
   mutable std::vector<Variable> variables_; // by number of creation
   std::vector<uint32_t> index_[3];          // Infer id of a kind -> place in variables_
-  uint64_t work_ = 0;
 };
 
 } // namespace gos::types

@@ -216,3 +216,63 @@ TEST_CASE("what never comes back fits everywhere") {
 TEST_CASE("two bounds that declare a method") {
   CHECK(codesOf("trait A { fn f(&self) }\ntrait B { fn f(&self) }\nfn g<T: A + B>(x: T) { x.f() }\nfn main() {}") == "GT0057");
 }
+
+TEST_CASE("a match that is too large to be judged counts as incomplete") {
+  // Every pair of columns is decided by a row of its own, the last one closes the rest: 3^14 ways to look at.
+  std::string columns, types, arms;
+  const int pairs = 14;
+  for (int i = 0; i < pairs; ++i) {
+    types += std::string(i ? ", " : "") + "bool, bool";
+    for (const char* pair : {"true, true", "false, false"}) {
+      arms += "(";
+      for (int k = 0; k < pairs; ++k)
+        arms += std::string(k ? ", " : "") + (k == i ? pair : "_, _");
+      arms += ") => 1\n";
+    }
+  }
+  std::string last;
+  for (int k = 0; k + 1 < pairs; ++k)
+    last += "_, _, ";
+  std::string complete = arms + "(" + last + "true, false) => 2\n(" + last + "false, true) => 2\n";
+  auto in = [&](const std::string& all) {
+    return codesOf("fn f(t: (" + types + ")) -> i64 { match t {\n" + all + "} }\nfn main() {}");
+  };
+  CHECK(in(complete) == "GM0001");
+  CHECK(in(complete + "_ => 3\n") == "");
+  CHECK(in(complete + "other => 3\n") == "");
+  CHECK(in(arms) == "GM0001");
+}
+
+TEST_CASE("slice patterns are judged at every length") {
+  CHECK(codesIn("let a = [0; 10]\nmatch a { [1, ..] => {} }") == "GM0001");
+  CHECK(codesIn("let a = [0; 10]\nmatch a { [x, ..] => println!(\"{}\", x) }") == "");
+  CHECK(codesIn("let a = [true; 10]\nmatch a { [true, ..] => {}\n [.., true] => {}\n [false, .., false] => {} }") == "");
+  CHECK(codesIn("let v = #[true]\nmatch v { [true, true, true, ..] => {}\n [.., true, true, true] => {}\n"
+                "[] => {}\n [_] => {}\n [_, _] => {}\n [_, _, _] => {}\n [false, ..] => {} }") == "GM0001");
+}
+
+TEST_CASE("one mistake, one message") {
+  CHECK(codesOf("fn f<T: Foo>(a: T, b: T) -> bool { a == b }\nfn main() { println!(\"{}\", f(1, 2)) }") == "GT0011");
+  CHECK(codesOf("fn f<T>(a: T, b: T) -> T where T: Foo { a + b }\nfn main() {}") == "GT0011");
+  CHECK(codesOf("struct S<T: Foo> { x: T }\nfn main() { let s = S { x: 1 }\n println!(\"{}\", s.x) }") == "GT0011");
+  CHECK(codesOf("struct S<T> { x: T }\nimpl<T: Foo> S<T> { fn f(&self, o: S<T>) -> bool { self.x == o.x }\n"
+                "fn g(&self) { self.x.bar() } }\nfn main() { S { x: 1 }.g() }") == "GT0011");
+  CHECK(codesOf("fn f(&x: i64) -> i64 { x }\nfn main() { println!(\"{}\", f(1)) }") == "GT0069");
+  CHECK(codesOf("fn f(&mut x: &mut i64) -> i64 { x + 1 }\nfn main() {}") == "GT0069");
+  CHECK(codesIn("let f = |&x: i64| x\nprintln!(\"{}\", f(1))") == "GT0048");
+  CHECK(codesOf("trait Hi { fn hi(&self) -> String }\nimpl<T> Hi for T { fn hi(&self) -> String { \"x\" } }\n"
+                "fn g<T: Hi>(x: T) -> String { x.hi() }\nfn main() {\nlet t = 1.hi()\nprintln!(\"{}\", t + g(2))\n}") == "GT0095");
+  CHECK(codesOf("struct P(i64, i64)\nfn main() { match (P(1, 2)) { (1, b) => println!(\"{}\", b) } }") == "GT0033");
+  CHECK(codesOf("struct P(i64, i64)\nfn main() { match (P(1, 2)) { P(1, _) => {}\n (2, b) => println!(\"{}\", b) } }") == "GT0033");
+  CHECK(codesOf("struct P(i64, i64)\nfn main() { match Some(P(1, 2)) { Some((1, b)) => println!(\"{}\", b)\n None => {} } }") == "GT0033");
+}
+
+TEST_CASE("a suggestion is of the kind that the place wants") {
+  CHECK(checkProgram("fn main() { println!(\"{}\", shl::statement(\"a\")) }")->report().find("did you mean") == std::string::npos);
+  CHECK(checkProgram("fn main() { println!(\"{}\", Strng::new()) }")->report().find("did you mean `String`") != std::string::npos);
+}
+
+TEST_CASE("a type inside a function may have a region in it") {
+  CHECK(codesOf("fn f() -> i64 {\nlet before = #[]\nstruct S { a: [i64; comptime { 2 + 1 }] }\nlet s = S { a: [1, 2, 3] }\n"
+                "before.push(s.a[0])\nbefore[0]\n}\nfn main() {}") == "GT0032");
+}
