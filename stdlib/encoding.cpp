@@ -9,6 +9,7 @@ namespace gos::stdlib {
 
 namespace {
 
+constexpr uint64_t kPieceSteps = 32; // to find one place
 constexpr StringRef kHexDigits = "0123456789abcdef";
 constexpr StringRef kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -27,10 +28,11 @@ int base64Digit(char c) {
   return at == StringRef::npos ? -1 : int(at);
 }
 
+/// Room for a buffer of so many bytes and for what is made of it, and the work of a conversion.
 Trap hasRoom(Vm& vm, uint64_t bytes) {
-  if (bytes > vm.heap().available())
+  if (bytes > vm.heap().available() / 2)
     return vm.heapTrap();
-  return chargeBulk(vm, bytes);
+  return chargeEach(vm, bytes);
 }
 
 } // namespace
@@ -57,6 +59,7 @@ Trap HexDecode(Arguments& arguments) {
   if (text.size() % 2 != 0)
     return arguments.returnErr("a hex text has two digits for each byte");
   std::string out;
+  out.reserve(text.size() / 2);
   for (size_t i = 0; i < text.size(); i += 2) {
     const int high = hexDigit(text[i]);
     const int low = hexDigit(text[i + 1]);
@@ -72,6 +75,7 @@ Trap Base64Encode(Arguments& arguments) {
   if (Trap trap = hasRoom(arguments.vm(), bytes.size() * 2))
     return trap;
   std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
   for (size_t i = 0; i < bytes.size(); i += 3) {
     const size_t count = std::min<size_t>(3, bytes.size() - i);
     uint32_t group = 0;
@@ -93,6 +97,7 @@ Trap Base64Decode(Arguments& arguments) {
   while (padding < 2 && text.consume_back("="))
     ++padding;
   std::string out;
+  out.reserve(text.size());
   uint32_t group = 0;
   unsigned bits = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -115,9 +120,9 @@ Trap Base64Decode(Arguments& arguments) {
 
 Trap BytesIndexOf(Arguments& arguments) {
   const StringRef haystack = bytesOf(arguments, 0);
-  if (Trap trap = chargeBulk(arguments.vm(), haystack.size()))
+  if (Trap trap = chargeSearch(arguments.vm(), haystack, bytesOf(arguments, 1)))
     return trap;
-  const size_t at = haystack.find(bytesOf(arguments, 1));
+  const size_t at = findFirst(haystack, bytesOf(arguments, 1));
   return at == StringRef::npos ? arguments.returnNone() : arguments.returnSomeInteger(int64_t(at));
 }
 
@@ -125,13 +130,14 @@ Trap BytesSplit(Arguments& arguments) {
   Vm& vm = arguments.vm();
   StringRef rest = bytesOf(arguments, 0);
   const StringRef separator = bytesOf(arguments, 1);
-  if (Trap trap = chargeBulk(vm, rest.size()))
+  if (Trap trap = chargeSearch(vm, rest, separator))
     return trap;
   Builder builder(vm);
   const LayoutId list = arguments.resultLayout();
   VecObject* out = vm.heap().newVec(list, 4);
   for (bool more = true; more && out != nullptr;) {
-    const size_t at = separator.empty() ? StringRef::npos : rest.find(separator);
+    const size_t at = separator.empty() ? StringRef::npos : findFirst(rest, separator);
+    vm.heap().chargeSteps(kPieceSteps);
     more = at != StringRef::npos;
     const Value piece = builder.bytes(builder.element(list), rest.take_front(at));
     if (piece == 0 || !vm.heap().push(out, piece)) {
@@ -148,20 +154,36 @@ Trap BytesReplace(Arguments& arguments) {
   StringRef rest = bytesOf(arguments, 0);
   const StringRef from = bytesOf(arguments, 1);
   const StringRef to = bytesOf(arguments, 2);
-  if (Trap trap = chargeBulk(vm, rest.size()))
+  if (Trap trap = chargeSearch(vm, rest, from))
     return trap;
-  std::string out;
+  // First the size, then the bytes, straight into the result.
+  uint64_t length = rest.size();
+  if (!from.empty()) {
+    StringRef looked = rest;
+    for (size_t at = findFirst(looked, from); at != StringRef::npos; at = findFirst(looked, from)) {
+      looked = looked.drop_front(at + from.size());
+      length += to.size() - from.size();
+      vm.heap().chargeSteps(2 * kPieceSteps);
+    }
+  }
+  VecObject* out = length > vm.heap().available() ? nullptr : vm.heap().newVec(arguments.resultLayout(), length);
+  if (out == nullptr)
+    return vm.heapTrap();
+  vm.heap().chargeBytes(length);
+  const auto put = [&](StringRef bytes) {
+    if (!bytes.empty())
+      std::memcpy(out->bytes + out->length, bytes.data(), bytes.size());
+    out->length += bytes.size();
+  };
   while (true) {
-    const size_t at = from.empty() ? StringRef::npos : rest.find(from);
-    out += rest.take_front(at);
+    const size_t at = from.empty() ? StringRef::npos : findFirst(rest, from);
+    put(rest.take_front(at));
     if (at == StringRef::npos)
       break;
-    out += to;
+    put(to);
     rest = rest.drop_front(at + from.size());
-    if (out.size() > vm.heap().available())
-      return vm.heapTrap();
   }
-  return arguments.returnBytes(out);
+  return arguments.returnOwned(vm::fromObject(out));
 }
 
 } // namespace bodies

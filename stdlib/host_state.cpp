@@ -2,9 +2,13 @@
 
 #include "sandbox/sys_error.h"
 
+#include "llvm/Support/Errno.h"
+
+#include <cerrno>
 #include <csignal>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 extern char** environ;
 
@@ -61,13 +65,23 @@ bool HandleTable::close(int64_t number) {
 
 LibraryHost::~LibraryHost() { flush(); }
 
-void LibraryHost::writeFully(int fd, StringRef bytes) {
+int LibraryHost::writeFully(int fd, StringRef bytes) {
   while (!bytes.empty()) {
     const ssize_t written = retryInterrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
     if (written <= 0)
-      return; // a reader that went away: the program is not told, as nothing it printed can reach anybody
+      return written == 0 ? EIO : errno;
     bytes = bytes.drop_front(size_t(written));
   }
+  return 0;
+}
+
+vm::Trap LibraryHost::takeOutputTrap() {
+  const int error = std::exchange(outputError_, 0);
+  if (error == 0)
+    return {};
+  if (error == EPIPE) // SIGPIPE is ignored here, by whoever started the tool
+    return vm::Trap::exit(128 + SIGPIPE);
+  return vm::Trap::panic("standard output: " + llvm::sys::StrError(error));
 }
 
 void LibraryHost::write(Stream stream, StringRef bytes) {
@@ -80,6 +94,8 @@ void LibraryHost::write(Stream stream, StringRef bytes) {
     writeFully(STDERR_FILENO, bytes);
     return;
   }
+  if (outputGone_)
+    return;
   if (!outputIsTerminal_)
     outputIsTerminal_ = ::isatty(STDOUT_FILENO) == 1;
   output_.append(bytes.data(), bytes.size());
@@ -90,7 +106,8 @@ void LibraryHost::write(Stream stream, StringRef bytes) {
 void LibraryHost::flush() {
   if (output_.empty())
     return;
-  writeFully(STDOUT_FILENO, output_);
+  outputError_ = writeFully(STDOUT_FILENO, output_);
+  outputGone_ = outputError_ != 0;
   output_.clear();
 }
 
@@ -226,5 +243,10 @@ LibraryHost& hostOf(vm::Vm& vm) {
 }
 
 void flushOutput(vm::Vm& vm) { hostOf(vm).flush(); }
+
+vm::Trap finishOutput(vm::Vm& vm) {
+  hostOf(vm).flush();
+  return hostOf(vm).takeOutputTrap();
+}
 
 } // namespace gos::stdlib

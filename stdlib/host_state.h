@@ -132,6 +132,10 @@ public:
   /// elsewhere until 64 KiB; standard error is not, and standard output goes first.
   void write(Stream stream, llvm::StringRef bytes);
   void flush();
+  /// What became of standard output: a panic that says why it could not be written, told once; a reader that went away
+  /// ends the program quietly, as the signal would have. Nothing is written after that. Standard error has nobody to
+  /// tell.
+  vm::Trap takeOutputTrap();
   /// Standard input: a line with its newline, empty at the end. Never blocks longer than one line needs, and flushes
   /// standard output first. False when the line is longer than `cap`.
   bool readLine(std::string& line, uint64_t cap);
@@ -168,12 +172,15 @@ public:
   const Root* rootOfCaller(std::string& reason);
 
 private:
-  void writeFully(int fd, llvm::StringRef bytes);
+  /// The number of the error, or 0.
+  static int writeFully(int fd, llvm::StringRef bytes);
   bool fill();
 
   HostOptions options_;
   vm::Vm* vm_ = nullptr;
   std::string output_;
+  int outputError_ = 0;      // not told yet
+  bool outputGone_ = false;
   std::optional<bool> outputIsTerminal_;
   std::string input_;
   size_t inputAt_ = 0;
@@ -188,13 +195,15 @@ private:
 std::unique_ptr<vm::HostState> makeHost(HostOptions options);
 /// The state of a Vm, made if it has none yet. Every HostState of ours is a LibraryHost.
 LibraryHost& hostOf(vm::Vm& vm);
-/// Writes out what is buffered; before the tool itself writes, and at the end.
+/// Writes out what is buffered; before the tool itself writes.
 void flushOutput(vm::Vm& vm);
+/// The same at the end of the program, and whether all of its output was written.
+vm::Trap finishOutput(vm::Vm& vm);
 /// Gives the message of a fatal trap to the hook of `runtime::set_panic_hook`; false if there is none. A trap that the
 /// hook itself ends with takes the place of `trap`, and is then the one to report: false again, unless it is an exit.
 bool runPanicHook(vm::Vm& vm, vm::Trap& trap);
-/// Runs the hooks of `runtime::at_exit`, last registered first, those included that a hook registers. Answers the first
-/// trap of one; the others run all the same.
+/// Runs the hooks of `runtime::at_exit`, last registered first, those included that a hook registers, and finishes the
+/// output. Answers the first trap of one, or that of the output; the others run all the same.
 vm::Trap runExitHooks(vm::Vm& vm);
 
 } // namespace gos::stdlib

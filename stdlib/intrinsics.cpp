@@ -34,7 +34,10 @@ Bounds boundsOf(const Arguments& arguments) {
 namespace bodies {
 
 Trap Print(Arguments& arguments) {
-  hostOf(arguments.vm()).write(Stream::Output, arguments.string(0));
+  LibraryHost& host = hostOf(arguments.vm());
+  host.write(Stream::Output, arguments.string(0));
+  if (Trap trap = host.takeOutputTrap())
+    return trap;
   return arguments.returnUnit();
 }
 
@@ -44,10 +47,10 @@ Trap EprintText(Arguments& arguments) {
 }
 
 Trap DebugText(Arguments& arguments) {
-  vm::TextBuffer out(arguments.vm().heap().available());
+  vm::TextBuffer out(arguments.vm().heap());
   if (Trap trap = vm::formatDebug(arguments.vm(), arguments.slot(0), arguments.layoutId(0), out))
     return trap;
-  return arguments.returnString(out.text());
+  return arguments.returnText(out);
 }
 
 Trap DisplayText(Arguments& arguments) { return StringFrom(arguments); }

@@ -137,12 +137,15 @@ Trap IoWrite(Arguments& arguments) {
     host.write(Stream::Error, contentsOf(arguments, 1));
   else
     return Trap::incompatible("the writer is closed, or is no stream of this program");
+  if (Trap trap = host.takeOutputTrap())
+    return trap;
   return arguments.returnUnit();
 }
 
 Trap IoFlush(Arguments& arguments) {
   if (!arguments.vm().inFold())
-    hostOf(arguments.vm()).flush();
+    if (Trap trap = finishOutput(arguments.vm()))
+      return trap;
   return arguments.returnUnit();
 }
 

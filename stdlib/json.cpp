@@ -52,7 +52,7 @@ public:
       return Trap::panic("the value is nested too deep for JSON");
     if (out_.overflowed())
       return vm_.heapTrap();
-    if (Trap trap = vm_.charge(1))
+    if (Trap trap = vm_.charge(32))
       return trap;
     const Layout& layout = vm_.layout(id);
     if (vm_.isReference(id) && value == 0)
@@ -85,8 +85,14 @@ private:
   void put(StringRef text) { out_.append(text); }
 
   void writeText(StringRef text) {
+    constexpr size_t kBlock = 1024; // bytes that are escaped at once
+    vm_.heap().chargeText(text.size() * 4);
     std::string quoted = "\"";
     for (char c : text) {
+      if (quoted.size() >= kBlock) {
+        put(quoted);
+        quoted.clear();
+      }
       switch (c) {
       case '"': quoted += "\\\""; break;
       case '\\': quoted += "\\\\"; break;
@@ -102,7 +108,8 @@ private:
           quoted += c;
       }
     }
-    put(quoted + "\"");
+    quoted += '"';
+    put(quoted);
   }
 
   Trap writeScalar(Value value, LayoutId id, const Layout& layout) {
@@ -168,7 +175,7 @@ private:
       writeText(vm::asString(key)->text());
       return {};
     }
-    vm::TextBuffer text(vm_.heap().available());
+    vm::TextBuffer text(vm_.heap());
     Trap trap = vm::formatDisplay(vm_, key, id, text);
     writeText(text.text());
     return trap;
@@ -182,6 +189,9 @@ private:
     const bool isMap = layout.kind == LayoutKind::Map;
     open(isMap ? '{' : '[');
     // Writing may call a `Display` of the guest, which may ask for the order again: keep our own.
+    const vm::Scratch scratch(vm_.heap(), order.size() * sizeof(uint32_t));
+    if (!scratch)
+      return vm_.heapTrap();
     const std::vector<uint32_t> numbers(order.begin(), order.end());
     for (size_t i = 0; i < numbers.size(); ++i) {
       between(i == 0);
@@ -255,10 +265,10 @@ private:
 };
 
 Trap returnJson(Arguments& arguments, JsonStyle style) {
-  vm::TextBuffer out(arguments.vm().heap().available());
+  vm::TextBuffer out(arguments.vm().heap());
   if (Trap trap = writeJson(arguments.vm(), arguments.slot(0), arguments.layoutId(0), style, out))
     return trap;
-  return arguments.returnString(out.text());
+  return arguments.returnText(out);
 }
 
 } // namespace
@@ -287,8 +297,11 @@ Trap JsonEncode(Arguments& arguments) { return returnJson(arguments, JsonStyle::
 Trap JsonEncodePretty(Arguments& arguments) { return returnJson(arguments, JsonStyle::Pretty); }
 
 Trap JsonValid(Arguments& arguments) {
-  if (Trap trap = chargeBulk(arguments.vm(), arguments.string(0).size()))
+  if (Trap trap = chargeJson(arguments.vm(), arguments.string(0)))
     return trap;
+  const vm::Scratch scratch(arguments.vm().heap(), arguments.string(0).size());
+  if (!scratch)
+    return arguments.vm().heapTrap();
   return arguments.returnBoolean(isValidJson(arguments.string(0)));
 }
 

@@ -112,7 +112,7 @@ enum class Half : uint8_t { Keys, Values };
 Trap column(Arguments& arguments, Half half) {
   Vm& vm = arguments.vm();
   vm::MapObject* map = arguments.map(0);
-  if (Trap trap = chargeBulk(vm, map->live))
+  if (Trap trap = chargeEach(vm, uint64_t(map->live) * 2))
     return trap;
   ArrayRef<uint32_t> order;
   if (Trap trap = vm::mapOrder(vm, map, order))
@@ -158,7 +158,7 @@ Trap MapNew(Arguments& arguments) {
 Trap MapFrom(Arguments& arguments) {
   Vm& vm = arguments.vm();
   VecObject* entries = arguments.vec(0);
-  if (Trap trap = chargeBulk(vm, entries->length))
+  if (Trap trap = chargeEach(vm, entries->length * 16))
     return trap;
   vm::MapObject* map = vm.heap().newMap(arguments.resultLayout());
   if (map == nullptr)
@@ -285,7 +285,7 @@ Trap MapIndex(Arguments& arguments) {
     return trap;
   if (entry != nullptr)
     return returnCopy(arguments, entry->value, valueLayout(arguments));
-  vm::TextBuffer key(arguments.vm().heap().available());
+  vm::TextBuffer key(arguments.vm().heap());
   if (Trap trap = vm::formatDebug(arguments.vm(), arguments.slot(1), keyLayout(arguments), key))
     return trap;
   return Trap::panic("the map has no key " + key.text().str());

@@ -191,11 +191,13 @@ Trap FloatFromBits(Arguments& arguments) { return arguments.returnReal(std::bit_
 // ---- text to number -------------------------------------------------------------------------------
 
 Trap StringToI64(Arguments& arguments) {
+  arguments.vm().heap().chargeText(arguments.string(0).size() * 4);
   int64_t value = 0;
   return parseSigned(arguments.string(0), 10, value) == NumberFault::None ? arguments.returnSomeInteger(value)
                                                                           : arguments.returnNone();
 }
 Trap StringToF64(Arguments& arguments) {
+  arguments.vm().heap().chargeText(arguments.string(0).size() * 4);
   double value = 0;
   return parseReal(arguments.string(0), value) == NumberFault::None ? arguments.returnSomeReal(value)
                                                                     : arguments.returnNone();

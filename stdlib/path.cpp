@@ -52,6 +52,14 @@ std::string normalized(StringRef path) {
   return out.empty() ? "." : out;
 }
 
+/// The bytes of all prefixes of a path that end at a component; at most.
+uint64_t prefixBytes(StringRef path) {
+  uint64_t bytes = path.size();
+  for (size_t at = path.find('/'); at != StringRef::npos; at = path.find('/', at + 1))
+    bytes += at;
+  return bytes;
+}
+
 StringRef withoutTrailingSlashes(StringRef path) {
   while (path.size() > 1 && path.ends_with("/"))
     path = path.drop_back();
@@ -71,6 +79,17 @@ size_t extensionAt(StringRef name) {
   const size_t dot = name.rfind('.');
   return dot == 0 ? StringRef::npos : dot;
 }
+
+/// The work and the memory of taking a path apart: each component is a text of its own.
+struct PathCost {
+  PathCost(Vm& vm, uint64_t bytes) : scratch(vm.heap(), bytes * kBytesEach), trap(chargeEach(vm, bytes * 8)) {
+    if (!trap && !scratch)
+      trap = vm.heapTrap();
+  }
+  static constexpr uint64_t kBytesEach = 24; // of "a/", the shortest
+  vm::Scratch scratch;
+  Trap trap;
+};
 
 /// Does one class `[a-z]`, `[!a]` match? Moves `pattern` behind it; false in `valid` when it is not closed.
 bool classMatches(StringRef& pattern, uint32_t scalar, bool& valid) {
@@ -243,11 +262,15 @@ private:
 namespace bodies {
 
 Trap PathJoin(Arguments& arguments) {
+  const vm::Scratch scratch(arguments.vm().heap(), arguments.string(0).size() + arguments.string(1).size() + 1);
+  if (!scratch)
+    return arguments.vm().heapTrap();
   return arguments.returnString(joinPath(arguments.string(0), arguments.string(1)));
 }
 
 Trap PathSplit(Arguments& arguments) {
   const StringRef path = arguments.string(0);
+  arguments.vm().heap().chargeText(path.size());
   const size_t slash = path.rfind('/');
   const StringRef directory = slash == StringRef::npos ? StringRef() : path.take_front(std::max<size_t>(slash, 1));
   const StringRef file = slash == StringRef::npos ? path : path.drop_front(slash + 1);
@@ -257,9 +280,15 @@ Trap PathSplit(Arguments& arguments) {
   return arguments.returnOwned(builder.structure(pair, fields));
 }
 
-Trap PathComponents(Arguments& arguments) { return arguments.returnStrings(componentsOf(arguments.string(0))); }
+Trap PathComponents(Arguments& arguments) {
+  PathCost cost(arguments.vm(), arguments.string(0).size());
+  return cost.trap ? std::move(cost.trap) : arguments.returnStrings(componentsOf(arguments.string(0)));
+}
 
 Trap PathPrefixes(Arguments& arguments) {
+  PathCost cost(arguments.vm(), arguments.string(0).size() + prefixBytes(arguments.string(0)));
+  if (cost.trap)
+    return std::move(cost.trap);
   std::vector<std::string> out;
   std::string so_far;
   for (const std::string& part : componentsOf(arguments.string(0))) {
@@ -270,8 +299,15 @@ Trap PathPrefixes(Arguments& arguments) {
 }
 
 Trap PathUniquePrefixes(Arguments& arguments) {
-  if (Trap trap = chargeBulk(arguments.vm(), arguments.string(0).size()))
-    return trap;
+  uint64_t bytes = arguments.string(0).size();
+  for (StringRef rest = arguments.string(0); !rest.empty();) {
+    const auto [line, behind] = rest.split('\n');
+    bytes += prefixBytes(line);
+    rest = behind;
+  }
+  PathCost cost(arguments.vm(), bytes);
+  if (cost.trap)
+    return std::move(cost.trap);
   std::set<std::string> all;
   for (StringRef rest = arguments.string(0); !rest.empty();) {
     const auto [line, behind] = rest.split('\n');
@@ -309,16 +345,22 @@ Trap PathExtension(Arguments& arguments) {
   return dot == StringRef::npos ? arguments.returnNone() : arguments.returnSomeString(name.drop_front(dot));
 }
 Trap PathIsAbsolute(Arguments& arguments) { return arguments.returnBoolean(arguments.string(0).starts_with("/")); }
-Trap PathNormalize(Arguments& arguments) { return arguments.returnString(normalized(arguments.string(0))); }
+Trap PathNormalize(Arguments& arguments) {
+  PathCost cost(arguments.vm(), arguments.string(0).size());
+  return cost.trap ? std::move(cost.trap) : arguments.returnString(normalized(arguments.string(0)));
+}
 
 Trap PathStartsWith(Arguments& arguments) {
+  PathCost cost(arguments.vm(), arguments.string(0).size() + arguments.string(1).size());
+  if (cost.trap)
+    return std::move(cost.trap);
   const std::vector<std::string> path = componentsOf(arguments.string(0));
   const std::vector<std::string> prefix = componentsOf(arguments.string(1));
   return arguments.returnBoolean(prefix.size() <= path.size() && std::equal(prefix.begin(), prefix.end(), path.begin()));
 }
 
 Trap PathMatches(Arguments& arguments) {
-  if (Trap trap = chargeBulk(arguments.vm(), arguments.string(0).size() * (arguments.string(1).size() + 1)))
+  if (Trap trap = chargeEach(arguments.vm(), (arguments.string(0).size() + 1) * (arguments.string(1).size() + 1)))
     return trap;
   return arguments.returnBoolean(!arguments.string(1).contains('/') &&
                                  globMatches(arguments.string(0), arguments.string(1)));

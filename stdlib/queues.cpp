@@ -98,6 +98,7 @@ public:
 private:
   Trap isAbove(uint64_t a, uint64_t b, bool& above) {
     int order = 0;
+    vm_.heap().chargeSteps(12); // the way to the comparison
     Trap trap = vm::compareValues(vm_, vm_.heap().element(vec_, a), vm_.heap().element(vec_, b), element_, order);
     above = order * sign_ > 0;
     return trap;
@@ -111,7 +112,7 @@ private:
 
 Trap heapFrom(Arguments& arguments, int sign) {
   Vm& vm = arguments.vm();
-  if (Trap trap = chargeBulk(vm, arguments.vec(0)->length))
+  if (Trap trap = chargeEach(vm, arguments.vec(0)->length * 8))
     return trap;
   const Value copy = copyPart(vm, arguments.vec(0), 0, arguments.vec(0)->length, arguments.resultLayout());
   if (copy == 0)
@@ -148,7 +149,7 @@ Trap heapPop(Arguments& arguments, int sign) {
 Trap heapToVec(Arguments& arguments, int sign) {
   Vm& vm = arguments.vm();
   const uint64_t length = arguments.vec(0)->length;
-  if (Trap trap = chargeBulk(vm, length * 8))
+  if (Trap trap = chargeEach(vm, length * 8))
     return trap;
   const Value copy = copyPart(vm, arguments.vec(0), 0, length, arguments.resultLayout());
   if (copy == 0)
@@ -172,8 +173,6 @@ Trap newEmpty(Arguments& arguments) {
 
 Trap copied(Arguments& arguments) {
   Vm& vm = arguments.vm();
-  if (Trap trap = chargeBulk(vm, arguments.vec(0)->length))
-    return trap;
   return arguments.returnOwned(copyPart(vm, arguments.vec(0), 0, arguments.vec(0)->length, arguments.resultLayout()));
 }
 

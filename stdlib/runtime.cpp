@@ -47,7 +47,8 @@ Trap runExitHooks(Vm& vm) {
     if (trap && !first)
       first = std::move(trap);
   }
-  return first;
+  Trap output = finishOutput(vm);
+  return first ? std::move(first) : std::move(output);
 }
 
 namespace bodies {

@@ -12,6 +12,9 @@ namespace gos::stdlib {
 
 namespace {
 
+/// To come to a comparison and back; what it looks at is charged where it is done.
+constexpr uint64_t kCompareSteps = 12;
+
 LayoutId elementOf(const Arguments& arguments, size_t i = 0) { return arguments.layout(i).element; }
 uint64_t lengthOf(const Arguments& arguments, size_t i = 0) { return arguments.vec(i)->length; }
 
@@ -29,11 +32,11 @@ std::string outOfBounds(StringRef what, int64_t index, uint64_t length) {
 template <class Found> Trap eachEqual(Arguments& arguments, Found found) {
   Vm& vm = arguments.vm();
   const LayoutId element = elementOf(arguments);
-  if (Trap trap = chargeBulk(vm, lengthOf(arguments)))
-    return trap;
   VecObject* vec = arguments.vec(0);
   for (uint64_t i = 0; i < vec->length; ++i) {
     bool equal = false;
+    if (Trap trap = vm.charge(kCompareSteps))
+      return trap;
     if (Trap trap = vm::valuesEqual(vm, vm.heap().element(vec, i), arguments.slot(1), element,
                                     vm::FloatEquality::Ieee, equal))
       return trap;
@@ -44,8 +47,6 @@ template <class Found> Trap eachEqual(Arguments& arguments, Found found) {
 }
 
 Trap returnPart(Arguments& arguments, uint64_t from, uint64_t to) {
-  if (Trap trap = chargeBulk(arguments.vm(), to - from))
-    return trap;
   return arguments.returnOwned(copyPart(arguments.vm(), arguments.vec(0), from, to, arguments.resultLayout()));
 }
 
@@ -58,11 +59,11 @@ Trap extremum(Arguments& arguments, int wanted) {
   VecObject* vec = arguments.vec(0);
   if (vec->length == 0)
     return arguments.returnNone();
-  if (Trap trap = chargeBulk(vm, vec->length))
-    return trap;
   uint64_t best = 0;
   for (uint64_t i = 1; i < vec->length; ++i) {
     int order = 0;
+    if (Trap trap = vm.charge(kCompareSteps))
+      return trap;
     if (Trap trap = vm::compareValues(vm, vm.heap().element(vec, i), vm.heap().element(vec, best), element, order))
       return trap;
     // Of equal elements the first is the least, the last the greatest.
@@ -92,7 +93,7 @@ Trap total(Arguments& arguments, Total which) {
   Vm& vm = arguments.vm();
   const Layout& element = vm.layout(elementOf(arguments));
   VecObject* vec = arguments.vec(0);
-  if (Trap trap = chargeBulk(vm, vec->length))
+  if (Trap trap = chargeBulk(vm, vec->length * 2))
     return trap;
   if (element.kind == LayoutKind::Float) {
     double sum = which == Total::Sum ? 0.0 : 1.0;
@@ -196,18 +197,18 @@ Trap SliceJoin(Arguments& arguments) {
   Vm& vm = arguments.vm();
   const LayoutId element = elementOf(arguments);
   VecObject* vec = arguments.vec(0);
-  if (Trap trap = chargeBulk(vm, vec->length))
+  if (Trap trap = chargeEach(vm, vec->length * 8))
     return trap;
-  vm::TextBuffer out(vm.heap().available());
+  vm::TextBuffer out(vm.heap());
   for (uint64_t i = 0; i < vec->length; ++i) {
     if (i != 0)
       out.append(arguments.string(1));
     if (Trap trap = vm::formatDisplay(vm, vm.heap().element(vec, i), element, out))
       return trap;
     if (out.overflowed())
-      return textTooLarge(vm);
+      return vm.heapTrap();
   }
-  return arguments.returnString(out.text());
+  return arguments.returnText(out);
 }
 
 Trap SliceToVec(Arguments& arguments) { return returnPart(arguments, 0, lengthOf(arguments)); }
@@ -215,6 +216,8 @@ Trap SliceToVec(Arguments& arguments) { return returnPart(arguments, 0, lengthOf
 // ---- in place -----------------------------------------------------------------------------------
 
 Trap SliceReverse(Arguments& arguments) {
+  if (Trap trap = chargeBulk(arguments.vm(), lengthOf(arguments) * 2))
+    return trap;
   VecObject* vec = writable(arguments);
   if (vec == nullptr)
     return arguments.vm().heapTrap();
@@ -247,8 +250,7 @@ Trap SliceFill(Arguments& arguments) {
   if (vec == nullptr)
     return arguments.vm().heapTrap();
   Vm& vm = arguments.vm();
-  if (Trap trap = chargeBulk(vm, vec->length))
-    return trap;
+  vm.heap().chargeElements(vec->length, vm.heap().info(vec->layout));
   if (vm.heap().info(vec->layout).byteStorage) {
     std::fill(vec->bytes, vec->bytes + vec->length, uint8_t(arguments.slot(1)));
     return arguments.returnUnit();
@@ -277,6 +279,7 @@ Trap SliceCopyWithin(Arguments& arguments) {
     return vm.heapTrap();
   }
   VecObject* copy = vm::asVec(part);
+  vm.heap().chargeElements(copy->length, vm.heap().info(vec->layout));
   if (vm.heap().info(vec->layout).byteStorage) {
     if (copy->length != 0)
       std::memcpy(vec->bytes + to, copy->bytes, copy->length);
@@ -299,8 +302,7 @@ Trap SliceCopyFromSlice(Arguments& arguments) {
   if (vec == nullptr)
     return arguments.vm().heapTrap();
   Vm& vm = arguments.vm();
-  if (Trap trap = chargeBulk(vm, length))
-    return trap;
+  vm.heap().chargeElements(length, vm.heap().info(vec->layout));
   VecObject* from = arguments.vec(1);
   if (vm.heap().info(vec->layout).byteStorage) {
     if (length != 0)
@@ -389,8 +391,6 @@ Trap VecTruncate(Arguments& arguments) {
 Trap VecExtend(Arguments& arguments) {
   Vm& vm = arguments.vm();
   const uint64_t count = lengthOf(arguments, 1);
-  if (Trap trap = chargeBulk(vm, count))
-    return trap;
   VecObject* vec = writable(arguments);
   if (vec == nullptr || !appendPart(vm, vec, arguments.vec(1), 0, count))
     return vm.heapTrap();
@@ -414,7 +414,7 @@ Trap VecCapacity(Arguments& arguments) { return arguments.returnInteger(int64_t(
 Trap VecDedup(Arguments& arguments) {
   Vm& vm = arguments.vm();
   VecObject* vec = arguments.vec(0);
-  if (Trap trap = chargeBulk(vm, vec->length))
+  if (Trap trap = chargeEach(vm, vec->length * 8))
     return trap;
   VecObject* out = vm.heap().newVec(arguments.resultLayout(), vec->length);
   if (out == nullptr)
@@ -445,8 +445,6 @@ Trap VecSkip(Arguments& arguments) {
 
 Trap VecChain(Arguments& arguments) {
   Vm& vm = arguments.vm();
-  if (Trap trap = chargeBulk(vm, lengthOf(arguments) + lengthOf(arguments, 1)))
-    return trap;
   const Value out = copyPart(vm, arguments.vec(0), 0, lengthOf(arguments), arguments.resultLayout());
   if (out == 0 || !appendPart(vm, vm::asVec(out), arguments.vec(1), 0, lengthOf(arguments, 1))) {
     vm.releaseValue(out, arguments.resultLayout());
@@ -461,6 +459,7 @@ Trap VecRev(Arguments& arguments) {
   if (out == 0)
     return vm.heapTrap();
   VecObject* vec = vm::asVec(out);
+  vm.heap().chargeElements(vec->length, vm.heap().info(vec->layout));
   if (vm.heap().info(vec->layout).byteStorage)
     std::reverse(vec->bytes, vec->bytes + vec->length);
   else

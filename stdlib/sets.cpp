@@ -34,7 +34,7 @@ enum class Keep : uint8_t { All, Shared, Unshared };
 
 /// Adds to `out` the elements of `from` by whether `other` has them.
 Trap addWhere(Vm& vm, vm::SetObject* out, vm::SetObject* from, vm::SetObject* other, Keep keep, LayoutId element) {
-  if (Trap trap = chargeBulk(vm, uint64_t(from->used) * 8))
+  if (Trap trap = chargeEach(vm, uint64_t(from->used) * 16))
     return trap;
   for (uint32_t i = 0; i < from->used; ++i) {
     if (!from->entries[i].live)
@@ -70,7 +70,7 @@ Trap combine(Arguments& arguments, Keep left, std::optional<Keep> right) {
 Trap everyElement(Arguments& arguments, size_t inner, size_t outer, bool wanted) {
   Vm& vm = arguments.vm();
   const vm::SetObject* set = arguments.map(inner);
-  if (Trap trap = chargeBulk(vm, uint64_t(set->used) * 8))
+  if (Trap trap = chargeEach(vm, uint64_t(set->used) * 8))
     return trap;
   for (uint32_t i = 0; i < set->used; ++i) {
     if (!set->entries[i].live)
@@ -130,7 +130,7 @@ Trap SetNew(Arguments& arguments) {
 Trap SetFrom(Arguments& arguments) {
   Vm& vm = arguments.vm();
   VecObject* items = arguments.vec(0);
-  if (Trap trap = chargeBulk(vm, items->length))
+  if (Trap trap = chargeEach(vm, items->length * 16))
     return trap;
   vm::SetObject* set = vm.heap().newMap(arguments.resultLayout());
   if (set == nullptr)
@@ -186,7 +186,7 @@ Trap SetClear(Arguments& arguments) {
 Trap SetToVec(Arguments& arguments) {
   Vm& vm = arguments.vm();
   const uint32_t count = arguments.map(0)->live;
-  if (Trap trap = chargeBulk(vm, count))
+  if (Trap trap = chargeEach(vm, uint64_t(count) * 4))
     return trap;
   VecObject* out = vm.heap().newVec(arguments.resultLayout(), count);
   if (out == nullptr)

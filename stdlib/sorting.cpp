@@ -59,15 +59,16 @@ std::vector<Value> elementsOf(const Arguments& arguments) {
   return out;
 }
 
-/// The scratch of a sort counts against the heap budget, and its work against the steps.
+/// The work of a sort beside that of its comparisons.
 Trap chargeSort(Vm& vm, uint64_t length) {
-  if (length > vm.heap().available() / 16)
-    return vm.heapTrap();
   unsigned rounds = 1;
   while ((uint64_t(1) << rounds) < length)
     ++rounds;
-  return chargeBulk(vm, length * rounds);
+  return chargeEach(vm, length * rounds);
 }
+
+/// The bytes of a sort's copies: of the elements, of what they are merged into, and of a list of indices.
+uint64_t scratchOf(uint64_t length) { return length * 3 * sizeof(Value); }
 
 Trap storeOrdered(Arguments& arguments, ArrayRef<Value> ordered) {
   Value& slot = arguments.slot(0);
@@ -99,7 +100,8 @@ PlainOrder plainOrder(const Layout& element, ArrayRef<Value> items) {
 
 /// Sorts `items` stably; `value` answers the element of an item.
 template <class Item, class ValueOf>
-void sortPlainly(std::vector<Item>& items, PlainOrder order, const Layout& element, ValueOf value) {
+void sortPlainly(Vm& vm, std::vector<Item>& items, PlainOrder order, const Layout& element, ValueOf value) {
+  uint64_t work = 0;
   switch (order) {
   case PlainOrder::None:
     return;
@@ -113,8 +115,12 @@ void sortPlainly(std::vector<Item>& items, PlainOrder order, const Layout& eleme
     return;
   case PlainOrder::Text:
     std::stable_sort(items.begin(), items.end(), [&](Item a, Item b) {
-      return vm::asString(value(a))->text() < vm::asString(value(b))->text();
+      const StringRef left = vm::asString(value(a))->text();
+      const StringRef right = vm::asString(value(b))->text();
+      work += 8 + std::min(left.size(), right.size()) / 16;
+      return left < right;
     });
+    vm.heap().chargeSteps(work);
     return;
   }
 }
@@ -125,9 +131,12 @@ Trap sortByOrder(Arguments& arguments) {
   const Layout& element = vm.layout(id);
   if (Trap trap = chargeSort(vm, arguments.vec(0)->length))
     return trap;
+  const vm::Scratch scratch(vm.heap(), scratchOf(arguments.vec(0)->length));
+  if (!scratch)
+    return vm.heapTrap();
   std::vector<Value> items = elementsOf(arguments);
   if (const PlainOrder order = plainOrder(element, items); order != PlainOrder::None) {
-    sortPlainly(items, order, element, [](Value item) { return item; });
+    sortPlainly(vm, items, order, element, [](Value item) { return item; });
     return storeOrdered(arguments, items);
   }
   Trap trap = mergeSort(items, [&](Value a, Value b, bool& swap) -> Trap {
@@ -147,6 +156,9 @@ Trap sortByCallback(Arguments& arguments) {
     return Trap::incompatible("the comparison is borrowed elsewhere");
   if (Trap trap = chargeSort(vm, arguments.vec(0)->length))
     return trap;
+  const vm::Scratch scratch(vm.heap(), scratchOf(arguments.vec(0)->length));
+  if (!scratch)
+    return vm.heapTrap();
   std::vector<Value> items = elementsOf(arguments);
   Trap trap = mergeSort(items, [&](Value a, Value b, bool& swap) -> Trap {
     const Value pair[] = {vm.retainValue(b, element), vm.retainValue(a, element)};
@@ -173,12 +185,15 @@ Trap SortedOrder(Arguments& arguments) {
   const LayoutId key = arguments.layout(0).element;
   if (Trap trap = chargeSort(vm, arguments.vec(0)->length))
     return trap;
+  const vm::Scratch scratch(vm.heap(), scratchOf(arguments.vec(0)->length));
+  if (!scratch)
+    return vm.heapTrap();
   const std::vector<Value> keys = elementsOf(arguments);
   std::vector<uint64_t> order(keys.size());
   for (uint64_t i = 0; i < order.size(); ++i)
     order[i] = i;
   if (const PlainOrder plain = plainOrder(vm.layout(key), keys); plain != PlainOrder::None)
-    sortPlainly(order, plain, vm.layout(key), [&](uint64_t at) { return keys[at]; });
+    sortPlainly(vm, order, plain, vm.layout(key), [&](uint64_t at) { return keys[at]; });
   else if (Trap trap = mergeSort(order, [&](uint64_t a, uint64_t b, bool& swap) -> Trap {
         int relation = 0;
         Trap failed = vm::compareValues(vm, keys[b], keys[a], key, relation);

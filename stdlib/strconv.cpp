@@ -66,18 +66,21 @@ std::optional<std::string> unquoted(StringRef text) {
 namespace bodies {
 
 Trap StrconvParseI64(Arguments& arguments) {
+  arguments.vm().heap().chargeText(arguments.string(0).size() * 4);
   int64_t value = 0;
   const NumberFault fault = parseSigned(arguments.string(0), 10, value);
   return fault == NumberFault::None ? arguments.returnOkInteger(value)
                                     : arguments.returnErr(faultText(fault, arguments.string(0), "an i64"));
 }
 Trap StrconvParseU64(Arguments& arguments) {
+  arguments.vm().heap().chargeText(arguments.string(0).size() * 4);
   uint64_t value = 0;
   const NumberFault fault = parseUnsigned(arguments.string(0), 10, value);
   return fault == NumberFault::None ? arguments.returnOkInteger(int64_t(value))
                                     : arguments.returnErr(faultText(fault, arguments.string(0), "a u64"));
 }
 Trap StrconvParseF64(Arguments& arguments) {
+  arguments.vm().heap().chargeText(arguments.string(0).size() * 4);
   double value = 0;
   const NumberFault fault = parseReal(arguments.string(0), value);
   return fault == NumberFault::None ? arguments.returnOkReal(value)
@@ -90,6 +93,7 @@ Trap StrconvParseBool(Arguments& arguments) {
   return arguments.returnErr(faultText(text.empty() ? NumberFault::Empty : NumberFault::Invalid, text, "a bool"));
 }
 Trap StrconvParseI64Radix(Arguments& arguments) {
+  arguments.vm().heap().chargeText(arguments.string(0).size() * 4);
   const int64_t base = arguments.integer(1);
   if (base < 2 || base > 36)
     return arguments.returnErr("the base is " + std::to_string(base) + " but must be in 2..=36");
@@ -118,8 +122,19 @@ Trap StrconvFormatI64Radix(Arguments& arguments) {
     digits += '-';
   return arguments.returnString(std::string(digits.rbegin(), digits.rend()));
 }
-Trap StrconvQuote(Arguments& arguments) { return arguments.returnString(vm::quotedText(arguments.string(0))); }
+Trap StrconvQuote(Arguments& arguments) {
+  if (Trap trap = chargeEach(arguments.vm(), arguments.string(0).size()))
+    return trap;
+  vm::TextBuffer out(arguments.vm().heap());
+  vm::appendQuoted(arguments.string(0), out);
+  return arguments.returnText(out);
+}
 Trap StrconvUnquote(Arguments& arguments) {
+  if (Trap trap = chargeEach(arguments.vm(), arguments.string(0).size()))
+    return trap;
+  const vm::Scratch scratch(arguments.vm().heap(), arguments.string(0).size() * 2);
+  if (!scratch)
+    return arguments.vm().heapTrap();
   const std::optional<std::string> text = unquoted(arguments.string(0));
   return text ? arguments.returnOkString(*text) : arguments.returnErr("the text is not a string literal");
 }

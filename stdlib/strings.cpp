@@ -17,6 +17,7 @@ namespace gos::stdlib {
 
 namespace {
 
+constexpr uint64_t kReplaceSteps = 32; // to find and write one
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
 bool isBoundary(StringRef text, size_t at) {
@@ -36,24 +37,27 @@ StringRef snapped(StringRef text, int64_t start, int64_t end) {
   return text.slice(from, to);
 }
 
-/// Where `needle` is, in linear time whatever the two look like: a region pays by the length of the text.
-size_t findFirst(StringRef text, StringRef needle) {
-  if (needle.empty())
-    return 0;
-  const void* at = ::memmem(text.data(), text.size(), needle.data(), needle.size());
-  return at == nullptr ? StringRef::npos : size_t(static_cast<const char*>(at) - text.data());
-}
-
-/// The same, searched from the end.
+/// As findFirst, from the end.
 size_t findLast(StringRef text, StringRef needle) {
   constexpr size_t kShort = 16; // worth a copy of both above that
   if (needle.size() <= kShort || needle.size() > text.size())
     return text.rfind(needle);
-  std::string backwards = text.str(), wanted = needle.str();
-  std::reverse(backwards.begin(), backwards.end());
+  // In pieces that overlap, so that what is copied stays small and a place near the end is found soon.
+  const size_t piece = std::max<size_t>(needle.size() * 2, 4096);
+  std::string backwards, wanted = needle.str();
   std::reverse(wanted.begin(), wanted.end());
-  const size_t at = findFirst(backwards, wanted);
-  return at == StringRef::npos ? at : text.size() - at - needle.size();
+  for (size_t end = text.size(); end >= needle.size();) {
+    const size_t begin = end - std::min(end, piece);
+    backwards.assign(text.begin() + begin, text.begin() + end);
+    std::reverse(backwards.begin(), backwards.end());
+    const size_t at = findFirst(backwards, wanted);
+    if (at != StringRef::npos)
+      return end - at - needle.size();
+    if (begin == 0)
+      break;
+    end = begin + needle.size() - 1;
+  }
+  return StringRef::npos;
 }
 
 /// The scalars of a text, to be asked for one at a time.
@@ -145,6 +149,7 @@ public:
     if (vec_ == nullptr)
       return false;
     vm::StringObject* string = vm_.heap().newString(piece, vm_.layout(layout_).element);
+    vm_.heap().chargeSteps(kPieceSteps);
     if (string != nullptr && vm_.heap().push(vec_, vm::fromObject(string)))
       return true;
     vm_.heap().release(vec_);
@@ -155,12 +160,13 @@ public:
 
 private:
   Vm& vm_;
+  static constexpr uint64_t kPieceSteps = 32;
   LayoutId layout_;
   VecObject* vec_;
 };
 
 Trap splitInto(Arguments& arguments, StringRef text, StringRef separator, uint64_t limit) {
-  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+  if (Trap trap = chargeSearch(arguments.vm(), text, separator))
     return trap;
   Pieces pieces(arguments);
   if (limit == 0)
@@ -206,14 +212,15 @@ Trap replaceInto(Arguments& arguments, uint64_t limit) {
   const StringRef text = arguments.string(0);
   const NeedleText from(arguments, 1);
   const NeedleText to(arguments, 2);
-  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+  if (Trap trap = chargeSearch(arguments.vm(), text, from.text()))
     return trap;
-  vm::TextBuffer out(arguments.vm().heap().available());
+  vm::TextBuffer out(arguments.vm().heap());
   StringRef rest = text;
   if (from.text().empty()) {
     // An empty text stands before every scalar and at the end.
     uint64_t made = 0;
     for (; made < limit; ++made) {
+      arguments.vm().heap().chargeSteps(kReplaceSteps);
       out.append(to.text());
       if (rest.empty())
         break;
@@ -228,6 +235,7 @@ Trap replaceInto(Arguments& arguments, uint64_t limit) {
       const size_t at = findFirst(rest, from.text());
       if (at == StringRef::npos)
         break;
+      arguments.vm().heap().chargeSteps(kReplaceSteps);
       out.append(rest.take_front(at));
       if (!out.append(to.text()))
         break;
@@ -235,9 +243,7 @@ Trap replaceInto(Arguments& arguments, uint64_t limit) {
     }
   }
   out.append(rest);
-  if (out.overflowed())
-    return textTooLarge(arguments.vm());
-  return arguments.returnString(out.text());
+  return arguments.returnText(out);
 }
 
 enum class Pad : uint8_t { Left, Right, Both };
@@ -247,20 +253,22 @@ Trap padInto(Arguments& arguments, Pad where) {
   const int64_t width = arguments.integer(1);
   char unit[4];
   const StringRef fill(unit, vm::encodeScalar(uint32_t(arguments.integer(2)), unit));
-  const int64_t scalars = countScalars(text);
+  if (Trap trap = chargeBulk(arguments.vm(), text.size() * 2))
+    return trap;
+  const int64_t scalars = int64_t(vm::countScalars(text));
   if (width <= scalars)
     return arguments.returnString(text);
   const uint64_t missing = uint64_t(width - scalars);
-  if (Trap trap = chargeBulk(arguments.vm(), std::min<uint64_t>(missing, uint64_t(1) << 32)))
-    return trap;
   uint64_t before = 0;
   if (where == Pad::Left)
     before = missing;
   else if (where == Pad::Both)
     before = missing / 2;
-  vm::TextBuffer out(arguments.vm().heap().available());
-  const bool fits = out.appendRepeated(fill, before) && out.append(text) && out.appendRepeated(fill, missing - before);
-  return fits ? arguments.returnString(out.text()) : textTooLarge(arguments.vm());
+  vm::TextBuffer out(arguments.vm().heap());
+  out.appendRepeated(fill, before);
+  out.append(text);
+  out.appendRepeated(fill, missing - before);
+  return arguments.returnText(out);
 }
 
 /// The String in an in-out slot, safe to change; null when the heap is full.
@@ -283,11 +291,21 @@ Trap appendTo(Arguments& arguments, StringRef text) {
   return arguments.returnUnit();
 }
 
+/// What is left of argument 0 when blanks were taken away.
+Trap blanksTrimmed(Arguments& arguments, StringRef rest) {
+  if (Trap trap = chargeEach(arguments.vm(), arguments.string(0).size() - rest.size()))
+    return trap;
+  return arguments.returnString(rest);
+}
+
 Trap trimmed(Arguments& arguments, bool start, bool end) {
   const StringRef text = arguments.string(0);
   const NeedleText wanted(arguments, 1);
-  if (Trap trap = chargeBulk(arguments.vm(), text.size() + wanted.text().size()))
+  if (Trap trap = chargeEach(arguments.vm(), text.size() + wanted.text().size() * 8))
     return trap;
+  const vm::Scratch scratch(arguments.vm().heap(), wanted.text().size() * sizeof(uint32_t) * 2);
+  if (!scratch)
+    return arguments.vm().heapTrap();
   const ScalarSet set(wanted.text());
   StringRef rest = text;
   if (start)
@@ -295,6 +313,20 @@ Trap trimmed(Arguments& arguments, bool start, bool end) {
   if (end)
     rest = trimSetEnd(rest, set);
   return arguments.returnString(rest);
+}
+
+/// Letters may grow: U+0390 is two bytes, and six in upper case. The buffer may have twice that.
+constexpr uint64_t kCaseGrowth = 6;
+
+Trap inCase(Arguments& arguments, std::string (*convert)(StringRef)) {
+  const StringRef text = arguments.string(0);
+  if (Trap trap = chargeEach(arguments.vm(), text.size() * 8))
+    return trap;
+  const bool ascii = uint64_t(arguments.vm().heap().scalarCount(vm::asString(arguments.slot(0)))) == text.size();
+  const vm::Scratch scratch(arguments.vm().heap(), text.size() * (ascii ? 1 : kCaseGrowth));
+  if (!scratch)
+    return arguments.vm().heapTrap();
+  return arguments.returnString(convert(text));
 }
 
 } // namespace
@@ -310,20 +342,24 @@ Trap StringWithCapacity(Arguments& arguments) {
 }
 
 Trap StringFrom(Arguments& arguments) {
-  vm::TextBuffer out(arguments.vm().heap().available());
+  vm::TextBuffer out(arguments.vm().heap());
   if (Trap trap = vm::formatDisplay(arguments.vm(), arguments.slot(0), arguments.layoutId(0), out))
     return trap;
-  return arguments.returnString(out.text());
+  return arguments.returnText(out);
 }
 
 Trap StringFromUtf8(Arguments& arguments) {
   const StringRef bytes = bytesOf(arguments, 0);
+  if (Trap trap = chargeBulk(arguments.vm(), bytes.size() * 2))
+    return trap;
   if (!vm::isValidUtf8(bytes))
     return arguments.returnErr("the bytes are not UTF-8");
   return arguments.returnOkString(bytes);
 }
 
-Trap StringLen(Arguments& arguments) { return arguments.returnInteger(vm::scalarCount(vm::asString(arguments.slot(0)))); }
+Trap StringLen(Arguments& arguments) { 
+  return arguments.returnInteger(arguments.vm().heap().scalarCount(vm::asString(arguments.slot(0))));
+}
 Trap StringByteLen(Arguments& arguments) { return arguments.returnInteger(int64_t(arguments.string(0).size())); }
 Trap StringIsEmpty(Arguments& arguments) { return arguments.returnBoolean(arguments.string(0).empty()); }
 
@@ -364,8 +400,6 @@ Trap StringPushChar(Arguments& arguments) { return StringPush(arguments); }
 Trap StringPushByte(Arguments& arguments) { return StringPush(arguments); }
 
 Trap StringPushStr(Arguments& arguments) {
-  if (arguments.slot(0) == arguments.slot(1)) // `s.push_str(s)`: the text moves while it is read
-    return appendTo(arguments, arguments.string(1).str());
   return appendTo(arguments, arguments.string(1));
 }
 
@@ -391,87 +425,112 @@ Trap StringTruncate(Arguments& arguments) {
   return arguments.returnUnit();
 }
 
-Trap StringTrim(Arguments& arguments) { return arguments.returnString(trimEnd(trimStart(arguments.string(0)))); }
-Trap StringTrimStart(Arguments& arguments) { return arguments.returnString(trimStart(arguments.string(0))); }
-Trap StringTrimEnd(Arguments& arguments) { return arguments.returnString(trimEnd(arguments.string(0))); }
+Trap StringTrim(Arguments& arguments) { return blanksTrimmed(arguments, trimEnd(trimStart(arguments.string(0)))); }
+Trap StringTrimStart(Arguments& arguments) { return blanksTrimmed(arguments, trimStart(arguments.string(0))); }
+Trap StringTrimEnd(Arguments& arguments) { return blanksTrimmed(arguments, trimEnd(arguments.string(0))); }
 Trap StringTrimMatches(Arguments& arguments) { return trimmed(arguments, true, true); }
 Trap StringTrimStartMatches(Arguments& arguments) { return trimmed(arguments, true, false); }
 Trap StringTrimEndMatches(Arguments& arguments) { return trimmed(arguments, false, true); }
 
 Trap StringContains(Arguments& arguments) {
   const StringRef text = arguments.string(0);
-  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+  const NeedleText needle(arguments, 1);
+  if (Trap trap = chargeSearch(arguments.vm(), text, needle.text()))
     return trap;
-  return arguments.returnBoolean(findFirst(text, NeedleText(arguments, 1).text()) != StringRef::npos);
+  return arguments.returnBoolean(findFirst(text, needle.text()) != StringRef::npos);
 }
 
 Trap StringContainsAny(Arguments& arguments) {
   const NeedleText set(arguments, 1);
-  if (Trap trap = chargeBulk(arguments.vm(), arguments.string(0).size() + set.text().size()))
+  if (Trap trap = chargeEach(arguments.vm(), arguments.string(0).size() + set.text().size() * 8))
     return trap;
+  const vm::Scratch scratch(arguments.vm().heap(), set.text().size() * sizeof(uint32_t) * 2);
+  if (!scratch)
+    return arguments.vm().heapTrap();
   return arguments.returnBoolean(findAny(arguments.string(0), ScalarSet(set.text())) != StringRef::npos);
 }
 
 Trap StringStartsWith(Arguments& arguments) {
-  return arguments.returnBoolean(arguments.string(0).starts_with(NeedleText(arguments, 1).text()));
+  const NeedleText prefix(arguments, 1);
+  arguments.vm().heap().chargeBytes(prefix.text().size());
+  return arguments.returnBoolean(arguments.string(0).starts_with(prefix.text()));
 }
 Trap StringEndsWith(Arguments& arguments) {
-  return arguments.returnBoolean(arguments.string(0).ends_with(NeedleText(arguments, 1).text()));
+  const NeedleText suffix(arguments, 1);
+  arguments.vm().heap().chargeBytes(suffix.text().size());
+  return arguments.returnBoolean(arguments.string(0).ends_with(suffix.text()));
 }
 
 Trap StringStripPrefix(Arguments& arguments) {
   StringRef text = arguments.string(0);
+  arguments.vm().heap().chargeBytes(text.size());
   return text.consume_front(NeedleText(arguments, 1).text()) ? arguments.returnSomeString(text) : arguments.returnNone();
 }
 Trap StringStripSuffix(Arguments& arguments) {
   StringRef text = arguments.string(0);
+  arguments.vm().heap().chargeBytes(text.size());
   return text.consume_back(NeedleText(arguments, 1).text()) ? arguments.returnSomeString(text) : arguments.returnNone();
 }
 
 Trap StringFind(Arguments& arguments) {
   const StringRef text = arguments.string(0);
-  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+  const NeedleText needle(arguments, 1);
+  if (Trap trap = chargeSearch(arguments.vm(), text, needle.text()))
     return trap;
-  return returnScalarIndex(arguments, text, findFirst(text, NeedleText(arguments, 1).text()));
+  return returnScalarIndex(arguments, text, findFirst(text, needle.text()));
 }
 Trap StringRfind(Arguments& arguments) {
   const StringRef text = arguments.string(0);
-  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+  const NeedleText needle(arguments, 1);
+  if (Trap trap = chargeEach(arguments.vm(), text.size() + needle.text().size()))
     return trap;
-  return returnScalarIndex(arguments, text, findLast(text, NeedleText(arguments, 1).text()));
+  return returnScalarIndex(arguments, text, findLast(text, needle.text()));
 }
 Trap StringByteFind(Arguments& arguments) {
   const StringRef text = arguments.string(0);
-  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+  const NeedleText needle(arguments, 1);
+  if (Trap trap = chargeSearch(arguments.vm(), text, needle.text()))
     return trap;
-  return returnIndex(arguments, findFirst(text, NeedleText(arguments, 1).text()));
+  return returnIndex(arguments, findFirst(text, needle.text()));
 }
 Trap StringByteRfind(Arguments& arguments) {
-  if (Trap trap = chargeBulk(arguments.vm(), arguments.string(0).size()))
+  if (Trap trap = chargeEach(arguments.vm(), arguments.string(0).size()))
     return trap;
   return returnIndex(arguments, findLast(arguments.string(0), NeedleText(arguments, 1).text()));
 }
 Trap StringFindAny(Arguments& arguments) {
   const NeedleText set(arguments, 1);
-  if (Trap trap = chargeBulk(arguments.vm(), arguments.string(0).size() + set.text().size()))
+  if (Trap trap = chargeEach(arguments.vm(), arguments.string(0).size() + set.text().size() * 8))
     return trap;
+  const vm::Scratch scratch(arguments.vm().heap(), set.text().size() * sizeof(uint32_t) * 2);
+  if (!scratch)
+    return arguments.vm().heapTrap();
   return returnIndex(arguments, findAny(arguments.string(0), ScalarSet(set.text())));
 }
 Trap StringRfindAny(Arguments& arguments) {
   const NeedleText set(arguments, 1);
-  if (Trap trap = chargeBulk(arguments.vm(), arguments.string(0).size() + set.text().size()))
+  if (Trap trap = chargeEach(arguments.vm(), arguments.string(0).size() + set.text().size() * 8))
     return trap;
+  const vm::Scratch scratch(arguments.vm().heap(), set.text().size() * sizeof(uint32_t) * 2);
+  if (!scratch)
+    return arguments.vm().heapTrap();
   return returnIndex(arguments, findLastAny(arguments.string(0), ScalarSet(set.text())));
 }
 
 Trap StringCount(Arguments& arguments) {
   StringRef text = arguments.string(0);
   const NeedleText needle(arguments, 1);
-  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+  if (Trap trap = chargeSearch(arguments.vm(), text, needle.text()))
     return trap;
   if (needle.text().empty())
     return arguments.returnInteger(countScalars(text) + 1);
-  return arguments.returnInteger(int64_t(text.count(needle.text())));
+  int64_t count = 0;
+  for (size_t at = findFirst(text, needle.text()); at != StringRef::npos; at = findFirst(text, needle.text())) {
+    arguments.vm().heap().chargeSteps(kReplaceSteps);
+    text = text.drop_front(at + needle.text().size());
+    ++count;
+  }
+  return arguments.returnInteger(count);
 }
 
 Trap StringReplace(Arguments& arguments) { return replaceInto(arguments, kNoLimit); }
@@ -490,6 +549,8 @@ Trap StringSplitn(Arguments& arguments) {
 Trap StringSplitOnce(Arguments& arguments) {
   const StringRef text = arguments.string(0);
   const NeedleText separator(arguments, 1);
+  if (Trap trap = chargeSearch(arguments.vm(), text, separator.text()))
+    return trap;
   const size_t at = findFirst(text, separator.text());
   if (at == StringRef::npos)
     return arguments.returnNone();
@@ -498,6 +559,8 @@ Trap StringSplitOnce(Arguments& arguments) {
 Trap StringRsplitOnce(Arguments& arguments) {
   const StringRef text = arguments.string(0);
   const NeedleText separator(arguments, 1);
+  if (Trap trap = chargeEach(arguments.vm(), text.size()))
+    return trap;
   const size_t at = findLast(text, separator.text());
   if (at == StringRef::npos)
     return arguments.returnNone();
@@ -506,6 +569,12 @@ Trap StringRsplitOnce(Arguments& arguments) {
 
 Trap StringEqualFold(Arguments& arguments) {
   const NeedleText other(arguments, 1);
+  const uint64_t bytes = arguments.string(0).size() + other.text().size();
+  if (Trap trap = chargeEach(arguments.vm(), bytes * 8))
+    return trap;
+  const vm::Scratch scratch(arguments.vm().heap(), bytes * 3 * kCaseGrowth);
+  if (!scratch)
+    return arguments.vm().heapTrap();
   return arguments.returnBoolean(toLower(toUpper(arguments.string(0))) == toLower(toUpper(other.text())));
 }
 
@@ -514,17 +583,14 @@ Trap StringRepeat(Arguments& arguments) {
   const uint64_t count = uint64_t(std::max<int64_t>(arguments.integer(1), 0));
   if (text.empty() || count == 0)
     return arguments.returnString({});
-  vm::TextBuffer out(arguments.vm().heap().available());
-  if (!out.appendRepeated(text, count))
-    return textTooLarge(arguments.vm());
-  if (Trap trap = chargeBulk(arguments.vm(), out.size()))
-    return trap;
-  return arguments.returnString(out.text());
+  vm::TextBuffer out(arguments.vm().heap());
+  out.appendRepeated(text, count);
+  return arguments.returnText(out);
 }
 
 Trap StringSplitWhitespace(Arguments& arguments) {
   StringRef text = arguments.string(0);
-  if (Trap trap = chargeBulk(arguments.vm(), text.size()))
+  if (Trap trap = chargeEach(arguments.vm(), text.size()))
     return trap;
   Pieces pieces(arguments);
   while (true) {
@@ -564,9 +630,10 @@ Trap StringLines(Arguments& arguments) {
 Trap StringByteOffset(Arguments& arguments) {
   vm::StringObject* string = vm::asString(arguments.slot(0));
   const int64_t at = arguments.integer(1);
-  if (at < 0 || at > vm::scalarCount(string))
+  vm::Heap& heap = arguments.vm().heap();
+  if (at < 0 || at > heap.scalarCount(string))
     return arguments.returnNone();
-  return arguments.returnSomeInteger(int64_t(vm::byteOffset(string, uint64_t(at))));
+  return arguments.returnSomeInteger(int64_t(heap.byteOffset(string, uint64_t(at))));
 }
 
 Trap StringCharIndex(Arguments& arguments) {
@@ -574,6 +641,8 @@ Trap StringCharIndex(Arguments& arguments) {
   const int64_t at = arguments.integer(1);
   if (at < 0 || uint64_t(at) > text.size() || !isBoundary(text, size_t(at)))
     return arguments.returnNone();
+  if (Trap trap = chargeBulk(arguments.vm(), uint64_t(at) * 2))
+    return trap;
   return arguments.returnSomeInteger(countScalars(text.take_front(size_t(at))));
 }
 
@@ -581,20 +650,22 @@ Trap StringPadLeft(Arguments& arguments) { return padInto(arguments, Pad::Left);
 Trap StringPadRight(Arguments& arguments) { return padInto(arguments, Pad::Right); }
 Trap StringCenter(Arguments& arguments) { return padInto(arguments, Pad::Both); }
 
-Trap StringToLowercase(Arguments& arguments) { return arguments.returnString(toLower(arguments.string(0))); }
-Trap StringToUppercase(Arguments& arguments) { return arguments.returnString(toUpper(arguments.string(0))); }
-Trap StringToTitle(Arguments& arguments) { return arguments.returnString(toTitle(arguments.string(0))); }
+Trap StringToLowercase(Arguments& arguments) { return inCase(arguments, toLower); }
+Trap StringToUppercase(Arguments& arguments) { return inCase(arguments, toUpper); }
+Trap StringToTitle(Arguments& arguments) { return inCase(arguments, toTitle); }
 
 Trap StringReverse(Arguments& arguments) {
   StringRef text = arguments.string(0);
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const size_t at = lastScalar(text);
-    out.append(text.data() + at, text.size() - at);
-    text = text.take_front(at);
-  }
-  return arguments.returnString(out);
+  if (Trap trap = chargeEach(arguments.vm(), text.size()))
+    return trap;
+  return returnMade(arguments, text.size(), [&](std::string& out) -> Trap {
+    while (!text.empty()) {
+      const size_t at = lastScalar(text);
+      out.append(text.data() + at, text.size() - at);
+      text = text.take_front(at);
+    }
+    return {};
+  });
 }
 
 // ---- char ---------------------------------------------------------------------------------------

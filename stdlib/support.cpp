@@ -56,6 +56,7 @@ Value Builder::bytes(LayoutId layout, StringRef content) {
   if (!content.empty())
     std::memcpy(vec->bytes, content.data(), content.size());
   vec->length = content.size();
+  vm_.heap().chargeBytes(content.size());
   return vm::fromObject(vec);
 }
 
@@ -131,6 +132,7 @@ bool appendPart(Vm& vm, VecObject* target, VecObject* source, uint64_t from, uin
   if (count > (uint64_t(1) << 48))
     return false;
   const uint64_t needed = target->length + count;
+  vm.heap().chargeElements(count, vm.heap().info(source->layout));
   if (needed > target->capacity && !vm.heap().reserveVec(target, std::max(needed, target->capacity * 2)) &&
       !vm.heap().reserveVec(target, needed))
     return false;
@@ -155,6 +157,11 @@ Trap returnElement(Arguments& arguments, VecObject* vec, LayoutId element, uint6
   return arguments.returnSomeOwned(value);
 }
 
-Trap textTooLarge(const Vm& vm) { return vm.heapTrap(); }
+size_t findFirst(StringRef text, StringRef needle) {
+  if (needle.empty())
+    return 0;
+  const void* at = ::memmem(text.data(), text.size(), needle.data(), needle.size());
+  return at == nullptr ? StringRef::npos : size_t(static_cast<const char*>(at) - text.data());
+}
 
 } // namespace gos::stdlib

@@ -40,8 +40,18 @@ std::vector<std::string> stringsOf(const Arguments& arguments, size_t i);
 /// Field 0 of an opaque struct such as fs::File.
 int64_t handleOf(const Arguments& arguments, size_t i);
 
-/// Charges a native's bulk work: about one step for each 16 units.
-inline Trap chargeBulk(Vm& vm, uint64_t units) { return vm.charge(units / 16 + 1); }
+// What a body's work costs, in steps of about a nanosecond. Making objects and copying bytes into them is charged by the
+// heap, comparing and hashing by the VM; a body charges what it does itself, before it does it.
+
+/// Bytes or elements that are passed over quickly: a search, a copy.
+inline Trap chargeBulk(Vm& vm, uint64_t units) { return vm.charge(units / 4 + 1); }
+/// Bytes or elements that are each thought about: decoded, looked up, parsed.
+inline Trap chargeEach(Vm& vm, uint64_t units) { return vm.charge(units * 2 + 1); }
+/// A search for `needle`: it is linear, but each place may be compared with a part of the needle.
+inline Trap chargeSearch(Vm& vm, StringRef text, StringRef needle) {
+  return needle.size() <= 16 ? chargeBulk(vm, text.size() + needle.size())
+                             : chargeEach(vm, (text.size() + needle.size()) * 4);
+}
 
 /// Builds a value from the outside in: a struct, tuple or vector whose children are given one after another. Answers
 /// null when the heap is full; what was given is released then.
@@ -75,7 +85,20 @@ bool appendPart(Vm& vm, VecObject* target, VecObject* source, uint64_t from, uin
 /// Option<T> of an owned element.
 Trap returnElement(Arguments& arguments, VecObject* vec, LayoutId element, uint64_t at);
 
-/// "the budget of text": a size of text that will not fit is met before it is made.
-Trap textTooLarge(const Vm& vm);
+/// Where `needle` is, in linear time whatever the two look like: a region pays by the length of the text.
+size_t findFirst(StringRef text, StringRef needle);
+
+/// Answers a String of at most `most` bytes that `make` writes into the given std::string, which has room for them: both
+/// the buffer and the object that is made of it are counted before they are allocated.
+template <class Make> Trap returnMade(Arguments& arguments, uint64_t most, Make make) {
+  const vm::Scratch scratch(arguments.vm().heap(), most);
+  if (!scratch)
+    return arguments.vm().heapTrap();
+  std::string out;
+  out.reserve(most);
+  if (Trap trap = make(out))
+    return trap;
+  return arguments.returnString(out);
+}
 
 } // namespace gos::stdlib

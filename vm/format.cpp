@@ -120,7 +120,10 @@ private:
     case LayoutKind::Float:
       return scalar(value, layout, nested);
     case LayoutKind::String:
-      return put(nested || isDebug_ ? quotedText(asString(value)->text()) : asString(value)->text().str());
+      if (!nested && !isDebug_)
+        return put(asString(value)->text());
+      vm_.heap().chargeText(asString(value)->length);
+      return appendQuoted(asString(value)->text(), out_) ? Trap{} : vm_.heapTrap();
     case LayoutKind::Vec: {
       VecObject* vec = asVec(value);
       const bool isFixed = layout.sequence == SequenceKind::Array || layout.sequence == SequenceKind::Slice;
@@ -242,19 +245,23 @@ Trap formatValue(Vm& vm, Value value, LayoutId id, const FormatSpec& spec, TextB
   if (spec.width <= 0 && !cuts) {
     trap = Writer(vm, spec, out).write(value, id);
   } else {
-    TextBuffer whole(vm.heap().available());
+    TextBuffer whole(vm.heap());
     FormatSpec inner = spec;
     if (cuts) // cut first, quote then
       inner.kind = layout.kind == LayoutKind::String && !hasHook ? FormatSpec::Kind::Display : spec.kind;
     trap = Writer(vm, inner, whole).write(value, id);
     if (!trap) {
+      vm.heap().chargeText(whole.size());
       llvm::StringRef text = cuts ? takeScalars(whole.text(), uint64_t(spec.precision)) : whole.text();
-      const std::string quoted = cuts && inner.kind != spec.kind ? quotedText(text) : std::string();
-      if (!quoted.empty())
-        text = quoted;
+      TextBuffer quoted(vm.heap());
+      if (cuts && inner.kind != spec.kind) {
+        if (!appendQuoted(text, quoted))
+          trap = vm.heapTrap();
+        text = quoted.text();
+      }
       const bool isNumber = !hasHook && (layout.kind == LayoutKind::Float ||
                                          (layout.kind == LayoutKind::Int && layout.scalar == ScalarKind::Integer));
-      if (!padText(text, spec, isNumber, out))
+      if (!trap && !padText(text, spec, isNumber, out))
         trap = vm.heapTrap();
     }
   }

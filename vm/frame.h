@@ -18,6 +18,7 @@ struct alignas(64) RuntimeFunction {
   uint16_t referenceParameterCount = 0;
   uint16_t parameterCount = 0;  // without captures
   uint16_t captureCount = 0;
+  uint32_t steps = 1;           // what a call costs: by the code and the registers that it may go through
 };
 static_assert(sizeof(RuntimeFunction) == 64);
 

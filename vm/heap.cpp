@@ -11,6 +11,7 @@ namespace gos::vm {
 namespace {
 
 constexpr uint64_t kLargestInline = 448;            // bytes that a string or vector keeps in the object
+constexpr size_t kMapped = size_t(128) << 10;       // blocks from here on are pages of their own
 constexpr uint64_t kSlack = 24;                     // bytes of room in a copy of text
 
 ObjectKind objectKind(LayoutKind kind) {
@@ -83,6 +84,7 @@ void Heap::reset(uint64_t limit) {
 void* Heap::allocateLarge(size_t size) {
   if (size > limit_ - used_)
     return nullptr;
+  chargeSteps(size < kMapped ? 32 : 1024);
   auto* block = static_cast<LargeBlock*>(std::malloc(size + sizeof(LargeBlock)));
   if (block == nullptr)
     return nullptr;
@@ -132,6 +134,7 @@ void* Heap::reallocate(void* memory, size_t oldSize, size_t newSize) {
   if (!kPlainMalloc && oldSize > kLargestSmall && newSize > kLargestSmall) {
     if (newSize > oldSize && newSize - oldSize > limit_ - used_)
       return nullptr;
+    chargeSteps(newSize < kMapped ? 32 : 1024);
     LargeBlock* block = static_cast<LargeBlock*>(memory) - 1;
     auto* moved = static_cast<LargeBlock*>(std::realloc(block, newSize + sizeof(LargeBlock)));
     if (moved == nullptr)
@@ -168,6 +171,7 @@ StringObject* Heap::newStringWithCapacity(uint64_t capacity, LayoutId layout) {
   string->length = 0;
   string->scalars = 0;
   string->cursorScalar = string->cursorByte = 0;
+  chargeSteps(kObjectSteps);
   if (capacity <= kLargestInline) {
     string->capacity = inlineBytes;
     string->data = string->inlineText();
@@ -210,6 +214,7 @@ VecObject* Heap::newVec(LayoutId layout, uint64_t capacity) {
   vec->extra = inlineBytes;
   vec->length = 0;
   vec->headroom = 0;
+  chargeSteps(kObjectSteps);
   if (bytes <= kLargestInline) {
     vec->capacity = bytes / elementSize(info(layout));
     vec->slots = static_cast<uint64_t*>(vec->inlineBuffer());
@@ -234,6 +239,7 @@ StructObject* Heap::newSlots(ObjectKind kind, LayoutId layout, uint16_t tag, uin
   object->tag = tag;
   object->layout = layout;
   object->extra = count;
+  chargeSteps(kObjectSteps + count / 2);
   if (count != 0)
     std::memset(object->slots(), 0, count * sizeof(uint64_t));
   return object;
@@ -263,6 +269,7 @@ ClosureObject* Heap::newClosure(LayoutId layout, FunctionId function, uint32_t c
   closure->extra = captures;
   closure->function = function;
   closure->padding = 0;
+  chargeSteps(kObjectSteps + captures / 2);
   if (captures != 0)
     std::memset(closure->captures(), 0, captures * sizeof(uint64_t));
   return closure;
@@ -279,6 +286,7 @@ CellObject* Heap::newCell(LayoutId layout, Value content) {
   cell->layout = layout;
   cell->extra = 0;
   cell->content = content;
+  chargeSteps(kObjectSteps);
   return cell;
 }
 
@@ -290,6 +298,7 @@ MapObject* Heap::newMap(LayoutId layout) {
   map->refs = 1;
   map->kind = ObjectKind::Map;
   map->layout = layout;
+  chargeSteps(kObjectSteps);
   return map;
 }
 
@@ -440,7 +449,7 @@ bool Heap::copyForWriting(Value& slot) {
     if (vec->length != 0)
       std::memcpy(copy->bytes, vec->bytes, vec->length * elementSize(info(vec->layout)));
     copy->length = vec->length;
-    chargeBytes(vec->length * elementSize(info(vec->layout)));
+    chargeElements(vec->length, info(vec->layout));
     if (info(vec->layout).elementIsReference)
       for (uint64_t i = 0; i < copy->length; ++i)
         retain(asObject(copy->slots[i]));
@@ -467,7 +476,8 @@ bool Heap::copyForWriting(Value& slot) {
       std::memcpy(copy->buckets, map->buckets, size_t(map->bucketCount) * sizeof(uint64_t));
       copy->used = map->used;
       copy->live = map->live;
-      chargeBytes(size_t(map->used) * sizeof(MapEntry));
+      chargeBytes(size_t(map->used) * sizeof(MapEntry) + size_t(map->bucketCount) * sizeof(uint64_t));
+      chargeSteps(uint64_t(map->used) * 4);
     }
     const LayoutInfo& shape = info(map->layout);
     for (uint32_t i = 0; i < copy->used; ++i) {

@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
@@ -54,8 +55,35 @@ public:
   uint64_t available() const { return limit_ - used_; }
   const LayoutInfo& info(LayoutId id) const { return layouts_[index(id)]; }
 
-  /// Charges the work on so many bytes as steps.
-  void chargeBytes(uint64_t bytes) { steps_ -= int64_t(bytes >> 7); }
+  // ---- what work costs; one step is about a nanosecond -------------------------------------------
+  /// Work that is not of bytes. The loop and `callNative` look at the counter afterwards.
+  void chargeSteps(uint64_t steps) { steps_ -= int64_t(std::min<uint64_t>(steps, kMostSteps)); }
+  /// Bytes that are copied, filled or compared with others.
+  void chargeBytes(uint64_t bytes) { chargeSteps(bytes / 16); }
+  /// Bytes that are looked at one after another: decoded, hashed, searched.
+  void chargeText(uint64_t bytes) { chargeSteps(bytes / 2); }
+  /// Elements that are copied: each reference is counted where it lies.
+  void chargeElements(uint64_t count, const LayoutInfo& sequence) {
+    chargeSteps(sequence.byteStorage ? count / 16 : sequence.elementIsReference ? count * 4 : count / 2);
+  }
+
+  /// The scalar values of a text, and where one begins: both may have to be looked for, which is charged.
+  int64_t scalarCount(StringObject* string) {
+    if (string->scalars < 0)
+      chargeText(string->length);
+    return vm::scalarCount(string);
+  }
+  uint64_t byteOffset(StringObject* string, uint64_t scalarIndex) {
+    scalarCount(string);
+    uint64_t walked = 0;
+    const uint64_t offset = vm::byteOffset(string, scalarIndex, &walked);
+    chargeSteps(walked);
+    return offset;
+  }
+
+  // ---- memory that lives outside the objects, for the time of one call ----------------------------
+  bool reserveScratch(uint64_t bytes) { return bytes <= limit_ - used_ && (used_ += bytes, true); }
+  void releaseScratch(uint64_t bytes) { used_ -= bytes; }
 
   // ---- making; the count is one; null when the budget does not allow it --------------------------
   StringObject* newString(llvm::StringRef text, LayoutId layout = {});
@@ -142,6 +170,8 @@ public:
   }
 
 private:
+  static constexpr uint64_t kMostSteps = uint64_t(1) << 60;
+  static constexpr uint64_t kObjectSteps = 8; // to make an object and to let it go
   struct FreeBlock {
     FreeBlock* next;
   };
@@ -185,6 +215,21 @@ private:
   char* chunkEnd_ = nullptr;
   std::vector<void*> chunks_;
   LargeBlock large_{};
+};
+
+/// Memory of C++ that is counted for as long as this lives: buffers beside the objects.
+class Scratch {
+public:
+  Scratch(Heap& heap, uint64_t bytes) : heap_(heap), bytes_(heap.reserveScratch(bytes) ? bytes : 0), fits_(bytes_ == bytes) {}
+  ~Scratch() { heap_.releaseScratch(bytes_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  explicit operator bool() const { return fits_; }
+
+private:
+  Heap& heap_;
+  uint64_t bytes_;
+  bool fits_;
 };
 
 } // namespace gos::vm

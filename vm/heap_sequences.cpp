@@ -13,6 +13,7 @@ bool Heap::reserveString(StringObject* string, uint64_t capacity) {
   if (capacity > kLargestCount)
     return false;
   const bool isInline = string->data == string->inlineText();
+  chargeBytes(string->length);
   const uint64_t grown = std::max(capacity, string->capacity < 4096 ? string->capacity * 2 + 16
                                                                     : string->capacity + string->capacity / 2);
   for (uint64_t wanted : {grown, capacity}) { // the exact size where the generous one does not fit
@@ -48,12 +49,11 @@ bool Heap::append(StringObject* string, llvm::StringRef text) {
   }
   std::memmove(string->data + string->length, text.data(), text.size());
   chargeBytes(text.size());
-  // Whatever was known of an ASCII text stays known when ASCII is added; anything else is counted again when asked.
-  bool ascii = string->scalars == int64_t(string->length) && text.size() <= 64;
-  for (size_t i = 0; ascii && i < text.size(); ++i)
-    ascii = uint8_t(text[i]) < 0x80;
+  // A short piece is counted right away, so that a text made piece by piece is never counted as a whole; one that does
+  // not begin with a scalar might complete the last one.
+  const bool countsAlone = string->scalars >= 0 && text.size() <= 64 && !startsInside(text);
+  string->scalars = countsAlone ? string->scalars + int64_t(countScalars(text)) : -1;
   string->length += text.size();
-  string->scalars = ascii ? int64_t(string->length) : -1;
   return true;
 }
 
@@ -80,6 +80,7 @@ bool Heap::makeRoom(VecObject* vec, uint64_t atFront, uint64_t atBack) {
   const uint64_t whole = vec->headroom + vec->capacity;
   const bool isInline = isInlineBuffer(vec, buffer);
   // A queue that gives back at the front what it takes at the back needs no more room: slide.
+  chargeBytes(vec->length * size);
   if (whole >= needed + needed / 2 + 4 && vec->headroom > atFront) {
     std::memmove(buffer + atFront * size, vec->bytes, vec->length * size);
     vec->bytes = buffer + atFront * size;

@@ -11,10 +11,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace gos::vm {
 
 namespace {
+
+// The costs of instructions that stand for more than themselves, in steps (heap.h says what bulk work costs).
+constexpr int64_t kSlowSteps = 8;   // a call out of the loop
+constexpr int64_t kObjectSteps = 8; // an object made here
 
 constexpr int64_t kMinimum[8] = {INT8_MIN, INT16_MIN, INT32_MIN, INT64_MIN, 0, 0, 0, INT64_MIN};
 constexpr int64_t kMaximum[8] = {INT8_MAX, INT16_MAX, INT32_MAX, INT64_MAX, UINT8_MAX, UINT16_MAX, UINT32_MAX,
@@ -49,11 +54,14 @@ inline Value wrapTo(Value value, unsigned width) {
 #define LOAD() (fuel = steps_)
 #define SLOW(call)                                                                                                     \
   do {                                                                                                                 \
+    fuel -= kSlowSteps;                                                                                                \
     SAVE();                                                                                                            \
     const bool goesOn = SlowPaths::call;                                                                               \
     LOAD();                                                                                                            \
     if (!goesOn) [[unlikely]]                                                                                          \
       goto raised;                                                                                                     \
+    if (fuel < 0) [[unlikely]] /* one of these may be the work of a second */                                          \
+      goto outOfSteps;                                                                                                 \
   } while (false)
 #define FAIL(reason)                                                                                                   \
   do {                                                                                                                 \
@@ -81,9 +89,11 @@ inline Value wrapTo(Value value, unsigned width) {
       SLOW(makeUnique(*this, slot));                                                                                   \
   } while (false)
 #define ASSIGN(slot, value) heap_.assign(slot, value)
-#define COUNT_STEP()                                                                                                   \
+/// A jump back pays for the stretch of code that it repeats.
+#define COUNT_LOOP(distance)                                                                                           \
   do {                                                                                                                 \
-    if (--fuel < 0) [[unlikely]]                                                                                       \
+    fuel -= 1 + (std::abs(int64_t(distance)) >> 3);                                                                             \
+    if (fuel < 0) [[unlikely]]                                                                                         \
       goto outOfSteps;                                                                                                 \
   } while (false)
 #define BINARY(expression)                                                                                             \
@@ -317,6 +327,9 @@ Trap Vm::interpret() {
     const Value right = R(C);
     NEED(asObject(left));
     NEED(asObject(right));
+    fuel -= int64_t(SlowPaths::equalitySteps(left, right));
+    if (fuel < 0) [[unlikely]]
+      goto outOfSteps;
     R(A) = SlowPaths::stringsEqual(left, right);
     NEXT();
   }
@@ -339,7 +352,7 @@ Trap Vm::interpret() {
     NEXT();
   }
   OP(LoopJump) {
-    COUNT_STEP();
+    COUNT_LOOP(SBX);
     pc += SBX;
     NEXT();
   }
@@ -373,7 +386,7 @@ Trap Vm::interpret() {
     const Value next = R(A) + 1;
     R(A) = next;
     if (int64_t(next) < INT(B)) {
-      COUNT_STEP();
+      COUNT_LOOP(SC);
       pc += SC;
     }
     NEXT();
@@ -398,7 +411,8 @@ Trap Vm::interpret() {
   OP(Call) {
     callee = &functions_[BX];
     Value* const registers = fp->outgoing;
-    if (--fuel < 0) [[unlikely]]
+    fuel -= callee->steps;
+    if (fuel < 0) [[unlikely]]
       goto callOutOfSteps;
     if (fp + 1 >= frameLimit_ || registers + callee->frameSize >= stackLimit_) [[unlikely]]
       goto callTooDeep;
@@ -421,7 +435,8 @@ Trap Vm::interpret() {
     }
     callee = &functions_[index(closure->function)];
     Value* const registers = fp->outgoing;
-    if (--fuel < 0) [[unlikely]]
+    fuel -= callee->steps;
+    if (fuel < 0) [[unlikely]]
       goto callOutOfSteps;
     if (fp + 1 >= frameLimit_ || registers + callee->frameSize >= stackLimit_) [[unlikely]]
       goto callTooDeep;
@@ -509,6 +524,7 @@ Trap Vm::interpret() {
   OP(NewStruct) {
     const unsigned count = D;
     if (count != kManySlots) [[likely]] {
+      fuel -= kObjectSteps;
       auto* object = static_cast<StructObject*>(heap_.allocate(sizeof(Object) + count * sizeof(Value)));
       if (object != nullptr) [[likely]] {
         object->refs = 1;
@@ -565,6 +581,7 @@ Trap Vm::interpret() {
   OP(NewEnum) {
     const unsigned count = D;
     if (count != kManySlots) [[likely]] {
+      fuel -= kObjectSteps;
       auto* object = static_cast<StructObject*>(heap_.allocate(sizeof(Object) + count * sizeof(Value)));
       if (object != nullptr) [[likely]] {
         object->refs = 1;

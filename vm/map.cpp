@@ -34,7 +34,7 @@ Trap hashKey(Vm& vm, Value key, LayoutId layout, KeyKind kind, uint32_t& hash) {
   }
   if (kind == KeyKind::Text && key != 0) {
     hash = hashBytes(asString(key)->text());
-    vm.heap().chargeBytes(asString(key)->length);
+    vm.heap().chargeText(asString(key)->length);
     return {};
   }
   return hashValue(vm, key, layout, hash);
@@ -46,6 +46,7 @@ Trap sameKey(Vm& vm, Value left, Value right, LayoutId layout, KeyKind kind, boo
     return {};
   }
   if (kind == KeyKind::Text && left != 0 && right != 0) {
+    vm.heap().chargeBytes(asString(left)->length);
     same = left == right || asString(left)->text() == asString(right)->text();
     return {};
   }
@@ -75,7 +76,7 @@ Trap probe(Vm& vm, const MapObject* map, Value key, uint32_t hash, KeyKind kind,
     }
     // Keys chosen to collide cost their author steps.
     if (++probes % 16 == 0)
-      vm.heap().chargeBytes(128);
+      vm.heap().chargeSteps(32);
     at = (at + 1) & mask;
   }
   bucket = at;
@@ -85,15 +86,18 @@ Trap probe(Vm& vm, const MapObject* map, Value key, uint32_t hash, KeyKind kind,
 uint64_t bucketOf(uint32_t hash, uint32_t number) { return uint64_t(hash) << 32 | (number + 1); }
 
 /// Writes the index anew over entries without gaps.
-void fillBuckets(MapObject* map) {
+void fillBuckets(Vm& vm, MapObject* map) {
+  uint64_t probes = uint64_t(map->used) * 4;
   std::memset(map->buckets, 0, size_t(map->bucketCount) * sizeof(uint64_t));
   const uint32_t mask = map->bucketCount - 1;
   for (uint32_t i = 0; i < map->used; ++i) {
     uint32_t at = map->entries[i].hash & mask;
-    while (map->buckets[at] != 0)
+    for (; map->buckets[at] != 0; ++probes)
       at = (at + 1) & mask;
     map->buckets[at] = bucketOf(map->entries[i].hash, i);
   }
+  vm.heap().chargeBytes(size_t(map->bucketCount) * sizeof(uint64_t));
+  vm.heap().chargeSteps(probes);
 }
 
 /// Closes the gaps that removed entries left; the order of keys goes along.
@@ -131,7 +135,7 @@ Trap grow(Vm& vm, MapObject* map, uint64_t wanted) {
   Heap& heap = vm.heap();
   if (map->live < map->used && map->live + map->live / 2 < map->used && wanted <= map->capacity) {
     compact(vm, map);
-    fillBuckets(map);
+    fillBuckets(vm, map);
     return {};
   }
   uint64_t capacity = std::max<uint64_t>({8, wanted, uint64_t(map->capacity) * 2});
@@ -161,19 +165,21 @@ Trap grow(Vm& vm, MapObject* map, uint64_t wanted) {
   map->buckets = buckets;
   map->capacity = uint32_t(capacity);
   map->bucketCount = uint32_t(bucketCount);
-  fillBuckets(map);
+  fillBuckets(vm, map);
   heap.chargeBytes(size_t(map->used) * sizeof(MapEntry));
   return {};
 }
 
 /// Takes an entry number out of the index, closing the hole it leaves in its run of buckets.
-void unlink(MapObject* map, uint32_t entryNumber) {
+void unlink(Vm& vm, MapObject* map, uint32_t entryNumber) {
   const uint32_t mask = map->bucketCount - 1;
   uint32_t at = map->entries[entryNumber].hash & mask;
-  while (uint32_t(map->buckets[at]) != entryNumber + 1)
+  uint64_t probes = 0;
+  for (; uint32_t(map->buckets[at]) != entryNumber + 1; ++probes)
     at = (at + 1) & mask;
   uint32_t hole = at;
   for (uint32_t next = (at + 1) & mask; map->buckets[next] != 0; next = (next + 1) & mask) {
+    ++probes;
     const uint32_t home = uint32_t(map->buckets[next] >> 32) & mask;
     // An entry may move into the hole unless its home lies cyclically behind it.
     if (((next - home) & mask) >= ((next - hole) & mask)) {
@@ -182,6 +188,7 @@ void unlink(MapObject* map, uint32_t entryNumber) {
     }
   }
   map->buckets[hole] = 0;
+  vm.heap().chargeSteps(probes * 2);
 }
 
 /// Sorts entry numbers by key: a merge sort, because a comparison may trap, and one that the user wrote may contradict
@@ -196,9 +203,9 @@ public:
 
   Trap sort(std::vector<uint32_t>& numbers) {
     if (kind_ == KeyKind::Integer || kind_ == KeyKind::Text) {
-      vm_.heap().chargeBytes(numbers.size() * 64);
-      std::sort(numbers.begin(), numbers.end(), [&](uint32_t a, uint32_t b) { return plainLess(a, b); });
-      return {};
+      uint64_t work = 0;
+      std::sort(numbers.begin(), numbers.end(), [&](uint32_t a, uint32_t b) { return plainLess(a, b, work); });
+      return vm_.charge(work);
     }
     std::vector<uint32_t> scratch(numbers.size());
     for (size_t width = 1; width < numbers.size(); width *= 2) {
@@ -229,16 +236,21 @@ public:
   }
 
 private:
-  bool plainLess(uint32_t a, uint32_t b) const {
+  bool plainLess(uint32_t a, uint32_t b, uint64_t& work) const {
     const Value left = map_->entries[a].key;
     const Value right = map_->entries[b].key;
-    if (kind_ == KeyKind::Text)
+    work += 4;
+    if (kind_ == KeyKind::Text) {
+      work += std::min(asString(left)->length, asString(right)->length) / 16;
       return asString(left)->text() < asString(right)->text();
+    }
     return isSigned_ ? asInteger(left) < asInteger(right) : left < right;
   }
   Trap less(uint32_t a, uint32_t b, bool& result) {
     if (kind_ != KeyKind::Other) {
-      result = plainLess(a, b);
+      uint64_t work = 0;
+      result = plainLess(a, b, work);
+      vm_.heap().chargeSteps(work);
       return {};
     }
     int order = 0;
@@ -319,7 +331,7 @@ Trap mapInsert(Vm& vm, MapObject* map, Value key, Value value, bool& wasPresent,
 void mapRemoveEntry(Vm& vm, MapObject* map, MapEntry* entry) {
   const LayoutInfo& shape = vm.info(map->layout);
   const auto number = uint32_t(entry - map->entries);
-  unlink(map, number);
+  unlink(vm, map, number);
   entry->live = 0;
   --map->live;
   // Taking from either end in key order leaves the order exact.
@@ -368,7 +380,11 @@ Trap mapOrder(Vm& vm, MapObject* map, llvm::ArrayRef<uint32_t>& order) {
     map->orderCount = kept;
   }
   if (map->orderedUsed < map->used) {
+    const Scratch scratch(vm.heap(), uint64_t(map->used) * 4 * sizeof(uint32_t));
+    if (!scratch)
+      return vm.heapTrap();
     std::vector<uint32_t> fresh;
+    fresh.reserve(map->used - map->orderedUsed);
     for (uint32_t i = map->orderedUsed; i < map->used; ++i)
       if (map->entries[i].live != 0)
         fresh.push_back(i);
@@ -411,6 +427,7 @@ void mapClear(Vm& vm, MapObject* map) {
   map->used = map->live = map->orderBegin = map->orderCount = map->orderedUsed = 0;
   if (map->buckets != nullptr)
     std::memset(map->buckets, 0, size_t(map->bucketCount) * sizeof(uint64_t));
+  vm.heap().chargeBytes(size_t(map->bucketCount) * sizeof(uint64_t));
   for (uint32_t i = 0; i < used; ++i) {
     if (map->entries[i].live == 0)
       continue;

@@ -1,5 +1,7 @@
 #include "vm/native.h"
 
+#include "vm/format.h"
+
 #include "vm/vm.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -100,6 +102,7 @@ Value makeBytes(Vm& vm, LayoutId id, llvm::StringRef bytes) {
   if (!bytes.empty())
     memcpy(vec->bytes, bytes.data(), bytes.size());
   vec->length = bytes.size();
+  vm.heap().chargeBytes(bytes.size());
   return fromObject(vec);
 }
 
@@ -164,6 +167,13 @@ Trap Arguments::returnString(llvm::StringRef text) {
   if (!isKind(vm_, import_.result, LayoutKind::String))
     return misfit(import_);
   result_ = fromObject(vm_.heap().newString(text, import_.result));
+  return result_ == 0 ? vm_.heapTrap() : Trap{};
+}
+
+Trap Arguments::returnText(TextBuffer& text) {
+  if (!isKind(vm_, import_.result, LayoutKind::String))
+    return misfit(import_);
+  result_ = fromObject(text.finish(import_.result));
   return result_ == 0 ? vm_.heapTrap() : Trap{};
 }
 

@@ -15,6 +15,7 @@
 
 namespace gos::vm {
 
+class TextBuffer;
 class Vm;
 
 /// The arguments of one native call, borrowed, and where its result goes.
@@ -51,6 +52,8 @@ public:
   Trap returnBoolean(bool value) { return returnInteger(value); }
   Trap returnReal(double value);
   Trap returnString(llvm::StringRef text);
+  /// The text of a buffer in the heap, without a copy.
+  Trap returnText(TextBuffer& text);
   Trap returnBytes(llvm::StringRef bytes); // Vec<u8>
   /// An owned value of exactly the result layout.
   Trap returnOwned(uint64_t value);

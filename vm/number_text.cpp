@@ -3,6 +3,7 @@
 #include "vm/structural.h"
 #include "vm/text.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
@@ -138,14 +139,21 @@ std::string radixText(uint64_t value, IntWidth width, unsigned radix, bool upper
   return upper ? llvm::StringRef(text).upper() : text;
 }
 
-std::string quotedText(llvm::StringRef text) {
-  std::string out = "\"";
+bool appendQuoted(llvm::StringRef text, TextBuffer& out) {
+  constexpr size_t kBlock = 1024; // bytes that are escaped at once
+  std::string block = "\"";
   for (size_t at = 0; at < text.size();) {
     unsigned length = 0;
-    appendEscaped(decodeScalar(text, at, length), '"', out);
+    appendEscaped(decodeScalar(text, at, length), '"', block);
     at += length;
+    if (block.size() >= kBlock) {
+      if (!out.append(block))
+        return false;
+      block.clear();
+    }
   }
-  return out + '"';
+  block += '"';
+  return out.append(block);
 }
 
 std::string quotedScalar(uint32_t scalar) {
@@ -154,17 +162,60 @@ std::string quotedScalar(uint32_t scalar) {
   return out + '\'';
 }
 
+bool TextBuffer::append(llvm::StringRef text) {
+  if (overflowed_)
+    return false;
+  if (heap_ == nullptr) {
+    if (text.size() > limit_ - text_.size())
+      return overflow();
+    text_.append(text.data(), text.size());
+    return true;
+  }
+  if (object_ == nullptr) {
+    object_ = heap_->newStringWithCapacity(std::max<uint64_t>(text.size(), 64));
+    if (object_ == nullptr)
+      return overflow();
+  }
+  return heap_->append(object_, text) || overflow();
+}
+
+bool TextBuffer::reserve(uint64_t more) {
+  if (heap_ == nullptr)
+    return more <= limit_ - text_.size() || overflow();
+  if (object_ == nullptr) {
+    object_ = heap_->newStringWithCapacity(more);
+    return object_ != nullptr || overflow();
+  }
+  return (more <= heap_->limit() && heap_->reserveString(object_, object_->length + more)) || overflow();
+}
+
 bool TextBuffer::appendRepeated(llvm::StringRef unit, uint64_t count) {
   if (count == 0 || unit.empty())
     return true;
-  if (count > (limit_ - text_.size()) / unit.size()) {
-    overflowed_ = true;
-    return false;
-  }
-  text_.reserve(text_.size() + count * unit.size());
-  for (uint64_t i = 0; i < count; ++i)
-    text_.append(unit.data(), unit.size());
-  return true;
+  const uint64_t most = heap_ == nullptr ? limit_ - text_.size() : heap_->limit();
+  if (overflowed_ || count > most / unit.size() || !reserve(count * unit.size()))
+    return overflow();
+  // In blocks that are worth a copy.
+  llvm::SmallString<256> block;
+  const uint64_t inBlock = std::clamp<uint64_t>(256 / unit.size(), 1, count);
+  for (uint64_t i = 0; i < inBlock; ++i)
+    block += unit;
+  for (; count >= inBlock; count -= inBlock)
+    if (!append(block))
+      return false;
+  return append(llvm::StringRef(block).take_front(count * unit.size()));
+}
+
+StringObject* TextBuffer::finish(LayoutId layout) {
+  if (overflowed_)
+    return nullptr;
+  if (object_ == nullptr && heap_ != nullptr)
+    object_ = heap_->newStringWithCapacity(0);
+  StringObject* finished = object_;
+  object_ = nullptr;
+  if (finished != nullptr)
+    finished->layout = layout;
+  return finished;
 }
 
 bool padText(llvm::StringRef text, const FormatSpec& spec, bool isNumber, TextBuffer& out) {

@@ -3,14 +3,22 @@
 #include "vm/format.h"
 #include "vm/structural.h"
 
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 namespace gos::vm {
+
+namespace {
+constexpr size_t kTaken = 256; // bytes of text that are worth taking over
+} // namespace
 
 // ---- failing ----------------------------------------------------------------------------------------
 
@@ -91,7 +99,53 @@ bool SlowPaths::nativeCall(Vm& vm, uint32_t import, Value* outgoing, Value& dest
 
 // ---- objects ----------------------------------------------------------------------------------------
 
+namespace {
+
+/// Instructions that neither fail, nor branch, nor do anything that could be seen.
+bool isHarmless(Opcode op) {
+  return op == Opcode::CellGet || op == Opcode::CellGetRef || op == Opcode::LoadInt || op == Opcode::LoadConstant ||
+         op == Opcode::LoadString || op == Opcode::Move;
+}
+
+/// The first constant that an initialiser asks for, before it does anything else, and that is not there yet; or none.
+std::optional<uint32_t> askedFirst(const Function& initialiser, llvm::function_ref<bool(uint32_t)> isMissing) {
+  for (const Instruction instruction : initialiser.code) {
+    if (instruction.op() == Opcode::LoadGlobal) {
+      if (isMissing(instruction.bx()))
+        return instruction.bx();
+    } else if (!isHarmless(instruction.op())) {
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
 bool SlowPaths::initialiseGlobal(Vm& vm, uint32_t global) {
+  // Constants that begin with others, which begin with others: the first one first, so that a chain of any length takes
+  // no stack. Nobody can see the difference, since each would have asked for the other before all else.
+  llvm::SmallVector<uint32_t> open{global};
+  llvm::DenseSet<uint32_t> seen{global};
+  while (!open.empty()) {
+    const FunctionId initialiser = vm.module_.globals[open.back()].initialiser;
+    std::optional<uint32_t> first;
+    if (initialiser != FunctionId::None)
+      first = askedFirst(vm.module_.functions[index(initialiser)], [&](uint32_t each) {
+        return vm.globalReady_[each] == kGlobalUnset && !seen.contains(each);
+      });
+    if (first) {
+      seen.insert(*first);
+      open.push_back(*first);
+    } else if (const uint32_t next = open.pop_back_val();
+               vm.globalReady_[next] != kGlobalReady && !initialiseOne(vm, next)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool SlowPaths::initialiseOne(Vm& vm, uint32_t global) {
   uint8_t& state = vm.globalReady_[global];
   if (state == kGlobalRunning) // through a function; the checker sees only what an initialiser names itself
     return raise(vm, Trap::panic("constant `" + vm.module_.globals[global].name + "` refers to itself"));
@@ -161,7 +215,7 @@ bool SlowPaths::newVecRepeat(Vm& vm, LayoutId layout, int64_t count, Value eleme
     vm.heap_.chargeBytes(uint64_t(count));
   } else {
     std::fill_n(vec->slots, count, element);
-    vm.heap_.chargeBytes(uint64_t(count) * sizeof(Value));
+    vm.heap_.chargeElements(uint64_t(count), shape);
     if (shape.elementIsReference) {
       for (int64_t i = 1; i < count; ++i)
         retain(asObject(element));
@@ -189,7 +243,7 @@ bool SlowPaths::vecSlice(Vm& vm, LayoutId layout, const VecObject* source, int64
     std::copy_n(source->bytes + begin, count, vec->bytes);
   else
     std::copy_n(source->slots + begin, count, vec->slots);
-  vm.heap_.chargeBytes(count * (shape.byteStorage ? 1 : sizeof(Value)));
+  vm.heap_.chargeElements(count, shape);
   vec->length = count;
   if (shape.elementIsReference)
     for (uint64_t i = 0; i < count; ++i)
@@ -245,7 +299,7 @@ bool SlowPaths::stringConcat(Vm& vm, Value left, Value right, Value& destination
   std::memcpy(result->data, a->data, a->length);
   std::memcpy(result->data + a->length, b->data, b->length);
   result->length = a->length + b->length;
-  result->scalars = a->scalars >= 0 && b->scalars >= 0 ? a->scalars + b->scalars : -1;
+  result->scalars = a->scalars >= 0 && b->scalars >= 0 && !startsInside(b->text()) ? a->scalars + b->scalars : -1;
   vm.heap_.chargeBytes(result->length);
   vm.heap_.assign(destination, fromObject(result));
   return true;
@@ -272,13 +326,13 @@ bool SlowPaths::stringCharAt(Vm& vm, Value string, uint64_t at, Value& destinati
   if (string == 0)
     return raiseNull(vm);
   StringObject* object = asString(string);
-  const auto count = uint64_t(scalarCount(object));
+  const auto count = uint64_t(vm.heap_.scalarCount(object));
   if (at >= count)
     return raise(vm, Trap::panic("string index out of bounds: the len is " + llvm::utostr(count) +
                                  " but the index is " + llvm::itostr(int64_t(at))));
-  const uint64_t cursor = object->cursorScalar;
-  const uint64_t offset = byteOffset(object, at);
-  vm.heap_.chargeBytes(at >= cursor ? at - cursor : at);
+  const uint64_t offset = vm.heap_.byteOffset(object, at);
+  if (offset >= object->length)
+    return raiseNull(vm);
   unsigned length = 0;
   destination = decodeScalar(object->text(), offset, length);
   return true;
@@ -303,11 +357,15 @@ bool SlowPaths::format(Vm& vm, Value& slot, Value value, LayoutId layout, uint32
       return raiseHeap(vm);
     return vm.heap_.append(asString(slot), {digits, size_t(end.ptr - digits)}) || raiseHeap(vm);
   }
-  TextBuffer text(vm.heap_.available());
+  TextBuffer text(vm.heap_);
   if (Trap trap = formatValue(vm, value, layout, formatSpec, text))
     return raise(vm, std::move(trap));
   if (!vm.heap_.makeUnique(slot))
     return raiseHeap(vm);
+  if (asString(slot)->length == 0 && text.size() > kTaken) { // nothing stood there: the text itself, not a copy
+    vm.heap_.assign(slot, fromObject(text.finish(asString(slot)->layout)));
+    return slot != 0 || raiseHeap(vm);
+  }
   return vm.heap_.append(asString(slot), text.text()) || raiseHeap(vm);
 }
 
@@ -331,6 +389,11 @@ bool SlowPaths::compare(Vm& vm, Value left, Value right, LayoutId layout, Value&
 
 bool SlowPaths::stringsEqual(Value left, Value right) {
   return left == right || asString(left)->text() == asString(right)->text();
+}
+
+uint64_t SlowPaths::equalitySteps(Value left, Value right) {
+  const uint64_t length = asString(left)->length;
+  return left == right || length != asString(right)->length ? 0 : length / 16;
 }
 
 // ---- numbers ----------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ struct SlowPaths {
 
   /// Fills a constant or static by its own initialiser, the first time it is asked for.
   static bool initialiseGlobal(Vm& vm, uint32_t global);
+  static bool initialiseOne(Vm& vm, uint32_t global);
 
   // ---- objects; arguments in the outgoing slots are taken over ----
   static bool makeUnique(Vm& vm, Value& slot);
@@ -48,6 +49,8 @@ struct SlowPaths {
   static bool equal(Vm& vm, Value left, Value right, LayoutId layout, Value& destination);
   static bool compare(Vm& vm, Value left, Value right, LayoutId layout, Value& destination);
   static bool stringsEqual(Value left, Value right);
+  /// What comparing them costs.
+  static uint64_t equalitySteps(Value left, Value right);
 
   // ---- numbers ----
   static Value floatToInteger(double value, IntWidth width);

@@ -12,7 +12,9 @@ namespace gos::vm {
 
 namespace {
 
-constexpr uint64_t kPaidAtOnce = 4096; // values looked at
+// In steps.
+constexpr uint64_t kPaidAtOnce = 16384;
+constexpr uint64_t kVisit = 4; // to look at one value
 
 enum class Step : uint8_t { Equal, Less, Greater, Pushed, Trapped };
 
@@ -71,7 +73,7 @@ public:
 
 private:
   Trap finish() {
-    vm_.heap().chargeBytes(work_ * 32);
+    vm_.heap().chargeSteps(work_);
     return {};
   }
 
@@ -114,7 +116,7 @@ private:
 
   /// Decides a pair, or pushes it when it has children.
   Step visit(Value left, Value right, LayoutId id) {
-    ++work_;
+    work_ += kVisit;
     if (!pay())
       return Step::Trapped;
     const Layout& layout = vm_.layout(id);
@@ -135,7 +137,8 @@ private:
     case LayoutKind::String: {
       const llvm::StringRef a = asString(left)->text();
       const llvm::StringRef b = asString(right)->text();
-      work_ += std::min(a.size(), b.size()) / 32;
+      if (goal_ == Goal::Order || a.size() == b.size())
+        work_ += std::min(a.size(), b.size()) / 16;
       if (goal_ == Goal::Equality)
         return a == b ? Step::Equal : Step::Less;
       return ordered(a.compare(b)); // of UTF-8, by bytes is by code point
@@ -172,7 +175,7 @@ private:
     const bool plain = element.kind == LayoutKind::Int && element.equals == FunctionId::None &&
                        element.compare == FunctionId::None;
     if (plain) {
-      work_ += common / 8;
+      work_ += layout.byteStorage ? common / 16 : common;
       if (layout.byteStorage) {
         const int order = common == 0 ? 0 : std::memcmp(a->bytes, b->bytes, common);
         if (order != 0)
@@ -353,7 +356,7 @@ Trap hashValue(Vm& vm, Value value, LayoutId root, uint32_t& result) {
   while (true) {
     // One value: mixed in, or pushed when it has children.
     const Layout& layout = vm.layout(id);
-    ++work;
+    work += kVisit;
     if (work >= kPaidAtOnce) {
       if (Trap trap = vm.charge(work))
         return trap;
@@ -372,15 +375,17 @@ Trap hashValue(Vm& vm, Value value, LayoutId root, uint32_t& result) {
         break;
       case LayoutKind::String:
         hash = mix(hash, hashBytes(asString(current)->text()));
-        work += asString(current)->length / 32;
+        work += asString(current)->length / 2;
         break;
       case LayoutKind::Vec: {
         const VecObject* vec = asVec(current);
         hash = mix(hash, vec->length);
-        if (layout.byteStorage)
+        if (layout.byteStorage) {
           hash = mix(hash, hashBytes({reinterpret_cast<const char*>(vec->bytes), size_t(vec->length)}));
-        else if (vec->length != 0)
+          work += vec->length / 2;
+        } else if (vec->length != 0) {
           stack.push_back({vec, id, 0, vec->length});
+        }
         break;
       }
       case LayoutKind::Struct:
@@ -400,7 +405,7 @@ Trap hashValue(Vm& vm, Value value, LayoutId root, uint32_t& result) {
         for (uint32_t i = 0; i < map->used; ++i)
           if (map->entries[i].live != 0)
             sum += map->entries[i].hash * 0x9e3779b97f4a7c15ull;
-        work += map->used / 4;
+        work += map->used;
         hash = mix(hash, sum);
         break;
       }
@@ -427,7 +432,7 @@ Trap hashValue(Vm& vm, Value value, LayoutId root, uint32_t& result) {
     }
     ++top.at;
   }
-  vm.heap().chargeBytes(work * 32);
+  vm.heap().chargeSteps(work);
   result = uint32_t(hash >> 32 ^ hash);
   return {};
 }

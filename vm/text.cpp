@@ -41,6 +41,17 @@ unsigned stepLength(llvm::StringRef text, size_t offset) {
   return length == 0 ? 1 : length;
 }
 
+/// Bytes from the scalar before `offset` (above 0, where one begins) to it. A sequence's first byte is never inside
+/// another one, so going back finds what going forward would have.
+unsigned stepBack(llvm::StringRef text, size_t offset) {
+  for (unsigned length = 1; length <= 4 && length <= offset; ++length) {
+    const size_t first = offset - length;
+    if (!isContinuation(text[first]))
+      return sequenceLength(text, first) == length ? length : 1;
+  }
+  return 1;
+}
+
 /// How many leading bytes are ASCII.
 size_t asciiPrefix(llvm::StringRef text, size_t from) {
   size_t at = from;
@@ -59,42 +70,51 @@ size_t asciiPrefix(llvm::StringRef text, size_t from) {
 } // namespace
 
 int64_t scalarCount(StringObject* string) {
-  if (string->scalars >= 0)
-    return string->scalars;
-  const llvm::StringRef text = string->text();
-  int64_t count = 0;
+  if (string->scalars < 0)
+    string->scalars = int64_t(countScalars(string->text()));
+  return string->scalars;
+}
+
+uint64_t countScalars(llvm::StringRef text) {
+  uint64_t count = 0;
   size_t at = 0;
   while (at < text.size()) {
     const size_t next = asciiPrefix(text, at);
-    count += int64_t(next - at);
+    count += next - at;
     at = next;
     if (at < text.size()) {
       at += stepLength(text, at);
       ++count;
     }
   }
-  string->scalars = count;
   return count;
 }
 
-uint64_t byteOffset(StringObject* string, uint64_t scalarIndex) {
+uint64_t byteOffset(StringObject* string, uint64_t scalarIndex, uint64_t* walked) {
   const auto total = uint64_t(scalarCount(string));
   if (total == string->length)
     return std::min(scalarIndex, string->length);
   if (scalarIndex >= total)
     return string->length;
   const llvm::StringRef text = string->text();
+  // From the nearest of three known places. The cursor is written only where its numbers fit.
   uint64_t scalar = 0;
   uint64_t byte = 0;
-  // The cursor helps only forwards; it is written only where its numbers fit.
-  if (string->cursorScalar <= scalarIndex && string->cursorByte < text.size()) {
+  const auto distance = [&](uint64_t from) { return from < scalarIndex ? scalarIndex - from : from - scalarIndex; };
+  if (string->cursorByte < text.size() && distance(string->cursorScalar) < distance(scalar)) {
     scalar = string->cursorScalar;
     byte = string->cursorByte;
   }
-  while (scalar < scalarIndex) {
-    byte += stepLength(text, byte);
-    ++scalar;
+  if (distance(total) < distance(scalar)) {
+    scalar = total;
+    byte = text.size();
   }
+  if (walked != nullptr)
+    *walked = distance(scalar);
+  for (; scalar < scalarIndex && byte < text.size(); ++scalar)
+    byte += stepLength(text, byte);
+  for (; scalar > scalarIndex && byte > 0; --scalar)
+    byte -= stepBack(text, byte);
   if (byte <= UINT32_MAX) {
     string->cursorScalar = uint32_t(scalar);
     string->cursorByte = uint32_t(byte);

@@ -41,4 +41,12 @@ Trap Trap::depth(uint64_t limit) {
   return trap;
 }
 
+Trap Trap::nesting(uint64_t limit) {
+  Trap trap = make(TrapKind::Depth, "constants, comparisons or callbacks are nested more than " + llvm::utostr(limit) +
+                                        " levels deep");
+  trap->counter = "nesting";
+  trap->limit = limit;
+  return trap;
+}
+
 } // namespace gos::vm

@@ -67,6 +67,9 @@ public:
   static Trap exit(int64_t code);
   static Trap budget(std::string counter, uint64_t limit);
   static Trap depth(uint64_t limit);
+  /// Runs within runs: a constant that is made while another one is, a comparison of the program's own within another. The
+  /// limit is the VM's, and no option raises it.
+  static Trap nesting(uint64_t limit);
   static Trap incompatible(std::string message) { return make(TrapKind::Incompatible, std::move(message)); }
 
   explicit operator bool() const { return details_ != nullptr; }

@@ -18,6 +18,8 @@ namespace {
 
 constexpr size_t kStackSlots = size_t(8) << 20; // reserved, not committed
 constexpr size_t kGuardBytes = size_t(64) << 10;
+constexpr int64_t kNativeSteps = 8; // beside what the body charges
+constexpr int64_t kEnterSteps = 32; // a run within a run
 
 std::vector<LayoutInfo> digest(const Module& module) {
   std::vector<LayoutInfo> infos(module.layouts.size());
@@ -308,6 +310,7 @@ llvm::Error Vm::load(const NativeTable& natives) {
       ++begin;
     loaded.referenceBegin = begin;
     loaded.referenceEnd = loaded.registers;
+    loaded.steps = uint32_t(2 + function.code.size() / 8 + (loaded.registers - begin) / 4);
     for (const Instruction instruction : function.code) {
       if (uint8_t(instruction.word) >= kOpcodeCount)
         return llvm::createStringError(llvm::errc::invalid_argument, "unknown opcode");
@@ -360,7 +363,8 @@ Trap Vm::enter(const RuntimeFunction* function, llvm::ArrayRef<Value> arguments,
   };
   if (nesting_ >= kNestingLimit || boundary + 1 >= frameLimit_ || base + 1 + function->frameSize >= stackLimit_)
     return fail(depthTrap());
-  if (--steps_ < 0)
+  steps_ -= kEnterSteps + function->steps;
+  if (steps_ < 0)
     return fail(Trap::budget("steps", uint64_t(stepsLimit_)));
 
   *boundary = {kBoundaryCode + 1, &kBoundary, base, base + 1};
@@ -424,6 +428,7 @@ Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
   const Import& import = imports_[importIndex];
   const uint32_t outer = currentImport_;
   currentImport_ = importIndex;
+  steps_ -= kNativeSteps;
   Trap trap = judge(import, importIndex);
   for (size_t i = 0; !trap && i < import.references.size(); ++i)
     if (slots[import.references[i]] == 0)
@@ -524,7 +529,7 @@ Trap Vm::deny(Capability capability, std::string detail, std::string narrowest) 
 void Vm::captureOutput(llvm::StringRef text) {
   const size_t room = captured_.size() < outputLimit_ ? size_t(outputLimit_ - captured_.size()) : 0;
   const llvm::StringRef kept = capturedOmitted_ == 0 ? text.take_front(room) : llvm::StringRef();
-  captured_.append(kept.data(), kept.size());
+  captured_.append(kept.data(), kept.size()); // at most `outputLimit_` in all
   capturedOmitted_ += text.size() - kept.size();
   heap_.chargeBytes(text.size());
 }

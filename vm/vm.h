@@ -74,6 +74,13 @@ struct Frame;
 
 class Vm {
 public:
+  /// Of runs within runs, which take the C stack.
+#ifdef GOS_SANITIZED
+  static constexpr unsigned kNestingLimit = 120;
+#else
+  static constexpr unsigned kNestingLimit = 3000;
+#endif
+
   /// Refuses a module that does not verify, and natives that are not in the table. Module and table outlive the Vm.
   static llvm::Expected<std::unique_ptr<Vm>> create(const Module& module, const NativeTable& natives,
                                                     VmOptions options);
@@ -114,7 +121,9 @@ public:
   /// For C++ that may come back to itself through guest code or nested keys: false when the C stack has had enough.
   bool enterNested() { return nesting_ < kNestingLimit && (++nesting_, true); }
   void leaveNested() { --nesting_; }
-  Trap depthTrap() const { return Trap::depth(depthLimit_); }
+  Trap depthTrap() const {
+    return nesting_ >= kNestingLimit ? Trap::nesting(kNestingLimit) : Trap::depth(depthLimit_);
+  }
 
   // ---- host -----------------------------------------------------------------------------------------
   HostState* host() const { return host_.get(); }
@@ -147,11 +156,6 @@ public:
 
 private:
   friend struct SlowPaths;
-#ifdef GOS_SANITIZED
-  static constexpr unsigned kNestingLimit = 120;
-#else
-  static constexpr unsigned kNestingLimit = 3000;
-#endif
   struct Import {
     const Native* native = nullptr; // null: not in the table
     bool resultIsReference = false;

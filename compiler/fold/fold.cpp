@@ -199,7 +199,7 @@ private:
     }
     context_.hasForeignText |= foreign;
     return parseGenerated(text, region.node->span, context_.earlierRead || readSomething(answer), foreign,
-                          context_.input, context_.engine);
+                          context_.generatedAt, context_.input, context_.engine);
   }
 
   FoldContext& context_;

@@ -6,6 +6,8 @@
 #include "vm/native.h"
 #include "vm/vm.h"
 
+#include "llvm/ADT/StringMap.h"
+
 #include <string>
 #include <vector>
 
@@ -30,6 +32,7 @@ struct FoldContext {
   // another package's making, and no trace of the later region shows that.
   bool earlierRead = false;
   bool earlierForeign = false;
+  llvm::StringMap<unsigned> generatedAt; // texts, by their place in a real file
   bool hasForeignText = false; // stands in the program: code of several packages made it
 };
 

@@ -115,11 +115,10 @@ void reportTrap(const vm::TrapDetails& trap, const check::Region& region, const 
     return reportDenial(trap, region, policy, engine);
   case vm::TrapKind::Budget:
   case vm::TrapKind::Depth: {
-    const bool depth = trap.kind == vm::TrapKind::Depth;
     Diagnostic& diagnostic =
-        engine.report(at, diag::BudgetExhausted, depth ? llvm::StringRef("depth") : llvm::StringRef(trap.counter), trap.limit);
+        engine.report(at, diag::BudgetExhausted, llvm::StringRef(trap.counter), trap.limit);
     withPlace(diagnostic);
-    llvm::StringRef counter = depth ? llvm::StringRef("depth") : llvm::StringRef(trap.counter);
+    const llvm::StringRef counter = trap.counter;
     // What was too large, and how large it is: the library says so behind the sentence of the trap.
     if (const size_t more = trap.message.find(" (`"); more != std::string::npos)
       diagnostic.note(llvm::StringRef(trap.message).substr(more + 2).rtrim(")").str());
@@ -129,6 +128,8 @@ void reportTrap(const vm::TrapDetails& trap, const check::Region& region, const 
       diagnostic.help("if the region is meant to hold that much, raise the limit with `--comptime-memory=BYTES`");
     else if (counter == "depth")
       diagnostic.help("if the recursion is meant to go that deep, raise the limit with `--comptime-depth=N`");
+    else if (counter == "nesting")
+      diagnostic.note("constants, comparisons or callbacks were nested that deep; no option raises this limit");
     return;
   }
   case vm::TrapKind::Panic:

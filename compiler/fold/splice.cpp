@@ -80,13 +80,20 @@ Expr* literalOf(const RegionValue& value, check::Type* type, Span span, Context&
 }
 
 Expr* parseGenerated(llvm::StringRef text, Span at, bool mayHoldReadText, bool foreign,
-                     check::ProgramInput& input, Engine& engine) {
+                     llvm::StringMap<unsigned>& countAt, check::ProgramInput& input, Engine& engine) {
   SourceMap& sources = input.sources;
   const FileId around = sources.fileOf(at);
-  const LineColumn place = sources.locate(at);
   const SourceFile& outer = sources.file(around);
-  std::string name = "<generated at " + outer.name + ":" + std::to_string(place.line) + ":" +
-                     std::to_string(place.column) + ">";
+  // Text in text is named by the place in a real file, and counted there.
+  Span root = at;
+  while (sources.file(sources.fileOf(root)).parent.valid())
+    root = sources.file(sources.fileOf(root)).parent;
+  const LineColumn place = sources.locate(root);
+  const std::string where = sources.file(sources.fileOf(root)).name + ":" + std::to_string(place.line) + ":" +
+                            std::to_string(place.column);
+  const unsigned number = ++countAt[where];
+  std::string name = (number == 1 ? std::string("<generated at ") : "<generated " + std::to_string(number) + " at ") +
+                     where + ">";
   const uint32_t package = outer.package;
   // What was hidden stays hidden when it is generated from again.
   const bool hidden = mayHoldReadText || outer.snippets == Snippets::Hidden;

@@ -537,15 +537,63 @@ Operand FunctionLowering::constantOperand(Item* item, const Environment& environ
   return temporary(reg);
 }
 
-/// The cell of a global, loaded once a call.
+/// Is this made of literals alone, so that nobody can see when it is made? The depth is that of constants and brackets.
+bool FunctionLowering::isPlainValue(const Expr* expr, unsigned depth) {
+  expr = expr ? actual(expr) : nullptr;
+  if (!expr || depth > 64)
+    return false;
+  auto all = [&](llvm::ArrayRef<Expr*> elements) {
+    return llvm::all_of(elements, [&](Expr* each) { return isPlainValue(each, depth + 1); });
+  };
+  switch (expr->kind) {
+  case ExprKind::Int:
+  case ExprKind::Float:
+  case ExprKind::Bool:
+  case ExprKind::Char:
+  case ExprKind::String:
+  case ExprKind::Byte:
+  case ExprKind::ByteString:
+    return true;
+  case ExprKind::Tuple:
+    return all(cast<TupleExpr>(expr)->elements);
+  case ExprKind::Array:
+    return all(cast<ArrayExpr>(expr)->elements);
+  case ExprKind::StructLiteral: {
+    auto* literal = cast<StructLiteralExpr>(expr);
+    return !literal->base && llvm::all_of(literal->fields, [&](const FieldInit& field) {
+      return isPlainValue(field.value, depth + 1);
+    });
+  }
+  case ExprKind::Path: {
+    const Target& target = cast<PathExpr>(expr)->target;
+    return target.kind == TargetKind::Struct || target.kind == TargetKind::Variant;
+  }
+  case ExprKind::Unary: {
+    const Expr* operand = actual(cast<UnaryExpr>(expr)->operand);
+    return cast<UnaryExpr>(expr)->op == UnaryOp::Negate &&
+           (operand->kind == ExprKind::Int || operand->kind == ExprKind::Float);
+  }
+  default: // whatever may fail, or asks another constant
+    return false;
+  }
+}
+
+/// The cell of a global. What cannot be seen being made is loaded once a call, in front of everything; the rest where it
+/// is reached, since making it may panic.
 Register FunctionLowering::globalCell(Item* item, const Environment& environment, LayoutId layout) {
   uint32_t global = module_.global(item, environment);
-  auto [found, isNew] = globalCells_.try_emplace(global, Register::None);
+  auto [found, isNew] = globalCells_.try_emplace(global, GlobalCell());
+  GlobalCell& known = found->second;
   if (isNew) {
-    found->second = registers_.make(layouts().cellOf(layout), true);
-    code_.prologue(Opcode::LoadGlobal, found->second, global);
+    known.reg = registers_.make(layouts().cellOf(layout), true);
+    known.early = isPlainValue(item->kind == ItemKind::Static ? cast<StaticItem>(item)->value
+                                                              : cast<ConstItem>(item)->value);
+    if (known.early)
+      code_.prologue(Opcode::LoadGlobal, known.reg, global);
   }
-  return found->second;
+  if (!known.early)
+    code_.op(Opcode::LoadGlobal, known.reg, global);
+  return known.reg;
 }
 
 } // namespace gos::lower

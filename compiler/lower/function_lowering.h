@@ -198,6 +198,7 @@ private:
   Operand pathOperand(const ast::PathExpr* expr);
   Operand variableOperand(const ast::Variable* variable, const Expr* use);
   Operand constantOperand(ast::Item* item, const Environment& environment, Type* type);
+  bool isPlainValue(const Expr* expr, unsigned depth = 0);
   Register globalCell(ast::Item* item, const Environment& environment, LayoutId layout);
   Operand functionValue(const Selected& selected, Type* type, Span span);
   Operand fieldOperand(const Expr* object, uint32_t index, LayoutId layout);
@@ -338,6 +339,8 @@ private:
   /// `counter` takes the position of each element (enumerate).
   void forSequence(const ast::ForExpr* expr, const Expr* sequence, const ast::Pattern* element,
                    const ast::Pattern* counter);
+  void forEntries(const ast::ForExpr* expr, const Expr* iterable, llvm::StringRef lengthPath,
+                  llvm::function_ref<void(llvm::function_ref<Operand(llvm::StringRef, LayoutId)>)> body);
   void forMap(const ast::ForExpr* expr, const Expr* map);
   void forSet(const ast::ForExpr* expr, const Expr* set);
   void forString(const ast::ForExpr* expr, const Expr* text, const ast::Pattern* element,
@@ -466,7 +469,11 @@ private:
   std::vector<const ast::Variable*> cachedParameters_;
   llvm::SmallVector<Register, 8> patternTemporaries_;
   std::map<std::pair<uint64_t, LayoutId>, Register> hoisted_;
-  llvm::DenseMap<uint32_t, Register> globalCells_;
+  struct GlobalCell {
+    Register reg = Register::None;
+    bool early = false; // loaded in front of everything
+  };
+  llvm::DenseMap<uint32_t, GlobalCell> globalCells_;
   Label armBody_ = Label::None; // bound behind the test of the tag of an arm's pattern
   unsigned rebinding_ = 0;      // in a further alternative: its variables exist
   unsigned runningActions_ = 0;

@@ -327,25 +327,24 @@ void FunctionLowering::forSequence(const ForExpr* expr, const Expr* iterable,
   drop(sequence);
 }
 
-void FunctionLowering::forMap(const ForExpr* expr, const Expr* iterable) {
-  Type* type = valueType(iterable);
+/// The loop over a map or a set: `entry(path, layout)` calls the builtin that answers what stands at the place reached.
+void FunctionLowering::forEntries(
+    const ForExpr* expr, const Expr* iterable, llvm::StringRef lengthPath,
+    llvm::function_ref<void(llvm::function_ref<Operand(llvm::StringRef, LayoutId)>)> body) {
   LayoutId integer = layouts().integer();
-  LayoutId mapLayout = layoutOf(type), keyLayout = layoutOf(type->args[0]),
-           valueLayout = layoutOf(type->args[1]);
-  Operand map = snapshot(expr, iterable);
-  Operand shared = map;
+  Operand container = snapshot(expr, iterable);
+  Operand shared = container;
   shared.kind = Operand::Kind::Local;
   shared.variable = nullptr;
   shared.lastUse = false;
   Register counter = acquire(integer), length = acquire(integer);
   Operand one[] = {shared};
-  nativeCall("Map::len", one, integer, length, {});
+  nativeCall(lengthPath, one, integer, length, {});
   code_.op(Opcode::LoadInt, counter, 0);
   Label end = code_.makeLabel();
   code_.jump(Opcode::JumpLeI64, end, length, counter);
-  auto* tuple = dyn_cast<TuplePattern>(expr->pattern);
   countedLoop(expr, counter, length, end, false, [&] {
-    auto entry = [&](llvm::StringRef path, LayoutId layout) {
+    body([&](llvm::StringRef path, LayoutId layout) {
       if (isUnit(layout))
         return immediate(0, layout);
       Register reg = acquire(layout);
@@ -354,10 +353,20 @@ void FunctionLowering::forMap(const ForExpr* expr, const Expr* iterable) {
       position.reg = counter;
       position.layout = integer;
       Operand args[] = {shared, position};
-      args[0].layout = mapLayout;
       nativeCall(path, args, layout, reg, {});
       return temporary(reg);
-    };
+    });
+  });
+  release(length);
+  release(counter);
+  drop(container);
+}
+
+void FunctionLowering::forMap(const ForExpr* expr, const Expr* iterable) {
+  Type* type = valueType(iterable);
+  LayoutId keyLayout = layoutOf(type->args[0]), valueLayout = layoutOf(type->args[1]);
+  auto* tuple = dyn_cast<TuplePattern>(expr->pattern);
+  forEntries(expr, iterable, "Map::len", [&](auto entry) {
     if (isa<WildcardPattern>(expr->pattern))
       return;
     if (tuple && tuple->elements.size() == 2 && !isa<RestPattern>(tuple->elements[0]) &&
@@ -376,44 +385,15 @@ void FunctionLowering::forMap(const ForExpr* expr, const Expr* iterable) {
     construct(layoutOf(pair), 0, fields, made);
     bindPattern(expr->pattern, pair, temporary(made));
   });
-  release(length);
-  release(counter);
-  drop(map);
 }
 
 void FunctionLowering::forSet(const ForExpr* expr, const Expr* iterable) {
   Type* type = valueType(iterable);
-  LayoutId integer = layouts().integer(), element = layoutOf(type->element());
-  Operand set = snapshot(expr, iterable);
-  Operand shared = set;
-  shared.kind = Operand::Kind::Local;
-  shared.variable = nullptr;
-  shared.lastUse = false;
-  Register counter = acquire(integer), length = acquire(integer);
-  Operand one[] = {shared};
-  nativeCall("Set::len", one, integer, length, {});
-  code_.op(Opcode::LoadInt, counter, 0);
-  Label end = code_.makeLabel();
-  code_.jump(Opcode::JumpLeI64, end, length, counter);
-  countedLoop(expr, counter, length, end, false, [&] {
-    if (isa<WildcardPattern>(expr->pattern))
-      return;
-    if (isUnit(element)) {
-      bindPattern(expr->pattern, type->element(), immediate(0, element));
-      return;
-    }
-    Register item = acquire(element);
-    Operand position;
-    position.kind = Operand::Kind::Local;
-    position.reg = counter;
-    position.layout = integer;
-    Operand args[] = {shared, position};
-    nativeCall("intrinsics::set_item_at", args, element, item, {});
-    bindPattern(expr->pattern, type->element(), temporary(item));
+  forEntries(expr, iterable, "Set::len", [&](auto entry) {
+    if (!isa<WildcardPattern>(expr->pattern))
+      bindPattern(expr->pattern, type->element(),
+                  entry("intrinsics::set_item_at", layoutOf(type->element())));
   });
-  release(length);
-  release(counter);
-  drop(set);
 }
 
 void FunctionLowering::forString(const ForExpr* expr, const Expr* iterable, const Pattern* element,

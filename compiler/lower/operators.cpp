@@ -538,6 +538,34 @@ static BinaryOp mirrored(BinaryOp op) {
   }
 }
 
+namespace {
+/// The jumps that decide a comparison of integers.
+struct ComparisonJump {
+  Opcode withImmediate;
+  Opcode ofRegisters;
+  bool isMirrored = false; // the operands of `ofRegisters` change places
+};
+} // namespace
+
+static ComparisonJump jumpOf(BinaryOp op, bool isWideUnsigned) {
+  const Opcode less = isWideUnsigned ? Opcode::JumpLtU64 : Opcode::JumpLtI64;
+  const Opcode lessOrEqual = isWideUnsigned ? Opcode::JumpLeU64 : Opcode::JumpLeI64;
+  switch (op) {
+  case BinaryOp::Ne:
+    return {Opcode::JumpNeImm, Opcode::JumpNeInt};
+  case BinaryOp::Lt:
+    return {Opcode::JumpLtImm, less};
+  case BinaryOp::Le:
+    return {Opcode::JumpLeImm, lessOrEqual};
+  case BinaryOp::Gt:
+    return {Opcode::JumpGtImm, less, true};
+  case BinaryOp::Ge:
+    return {Opcode::JumpGeImm, lessOrEqual, true};
+  default: // Eq; comparisons only
+    return {Opcode::JumpEqImm, Opcode::JumpEqInt};
+  }
+}
+
 void FunctionLowering::branchOn(BinaryOp op, Type* type, Operand& left, Operand& right,
                                 Label target, bool when) {
   LayoutId layout = layoutOf(type);
@@ -588,58 +616,16 @@ void FunctionLowering::branchOn(BinaryOp op, Type* type, Operand& left, Operand&
     op = mirrored(op);
   }
   if (right.isImmediate() && fitsImmediate(right.value) && (!wide || isEquality)) {
-    Opcode code = Opcode::JumpEqImm;
-    switch (op) {
-    case BinaryOp::Eq:
-      code = Opcode::JumpEqImm;
-      break;
-    case BinaryOp::Ne:
-      code = Opcode::JumpNeImm;
-      break;
-    case BinaryOp::Lt:
-      code = Opcode::JumpLtImm;
-      break;
-    case BinaryOp::Le:
-      code = Opcode::JumpLeImm;
-      break;
-    case BinaryOp::Gt:
-      code = Opcode::JumpGtImm;
-      break;
-    case BinaryOp::Ge:
-      code = Opcode::JumpGeImm;
-      break;
-    default:
-      break; // comparisons only
-    }
     Register a = inRegister(left);
-    code_.jump(code, target, a, int32_t(right.value));
+    code_.jump(jumpOf(op, wide).withImmediate, target, a, int32_t(right.value));
     finish();
     return;
   }
   Register a = inRegister(left), b = inRegister(right);
-  bool swapped = op == BinaryOp::Gt || op == BinaryOp::Ge;
-  if (swapped)
+  const ComparisonJump jump = jumpOf(op, wide);
+  if (jump.isMirrored)
     std::swap(a, b);
-  Opcode code = Opcode::JumpEqInt;
-  switch (op) {
-  case BinaryOp::Eq:
-    code = Opcode::JumpEqInt;
-    break;
-  case BinaryOp::Ne:
-    code = Opcode::JumpNeInt;
-    break;
-  case BinaryOp::Lt:
-  case BinaryOp::Gt:
-    code = wide ? Opcode::JumpLtU64 : Opcode::JumpLtI64;
-    break;
-  case BinaryOp::Le:
-  case BinaryOp::Ge:
-    code = wide ? Opcode::JumpLeU64 : Opcode::JumpLeI64;
-    break;
-  default:
-    break; // comparisons only
-  }
-  code_.jump(code, target, a, b);
+  code_.jump(jump.ofRegisters, target, a, b);
   finish();
 }
 

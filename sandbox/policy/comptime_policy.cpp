@@ -11,7 +11,7 @@ EffectiveLevel ComptimePolicy::levelFor(uint32_t regionPackage, uint32_t calling
     return effective;
   effective.level = commandLine;
   effective.origin = fromCommandLine ? LevelOrigin::CommandLine : LevelOrigin::Default;
-  for (uint32_t index : {uint32_t(0), regionPackage, callingPackage}) {
+  for (uint32_t index : {regionPackage, callingPackage}) {
     const PackagePolicy& package = packages[index];
     if (package.level < effective.level) {
       effective.level = package.level;

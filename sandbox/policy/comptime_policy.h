@@ -54,9 +54,8 @@ struct ComptimePolicy {
   std::vector<std::string> denials;      // shipped denials, canonical
   Budgets budgets;
 
-  /// Ruling 1 and 2: the strictest of the command line, the package being compiled, the package
-  /// that holds the region and the package whose source spells the call. An unknown package is
-  /// None.
+  /// Ruling 1 and 2: the strictest of the command line, the package that holds the region and the
+  /// package whose source spells the call. An unknown package is None.
   EffectiveLevel levelFor(uint32_t regionPackage, uint32_t callingPackage) const;
   /// The policy that a call is judged by: the level above, the root of the calling package.
   Policy policyFor(uint32_t regionPackage, uint32_t callingPackage) const;

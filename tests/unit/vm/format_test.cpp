@@ -10,6 +10,12 @@ using namespace gos::vm::test;
 
 namespace {
 
+std::string quoted(llvm::StringRef text) {
+  TextBuffer out(1 << 20);
+  CHECK(appendQuoted(text, out));
+  return out.text().str();
+}
+
 struct FormatFixture {
   FormatFixture() {
     builder.addFunction("f", {kInt}, 0, kInt, {abx(Op::LoadInt, 0, 0), abc(Op::Return, 0)});
@@ -97,9 +103,9 @@ TEST_CASE("integers show in every radix at their width") {
 }
 
 TEST_CASE("text is quoted with escapes") {
-  CHECK(quotedText("a\"b\\\n\t\x01\x7f") == "\"a\\\"b\\\\\\n\\t\\u{1}\\u{7f}\"");
-  CHECK(quotedText("it's ä") == "\"it's ä\"");
-  CHECK(quotedText("\xe2\x80\xae") == "\"\\u{202e}\"");
+  CHECK(quoted("a\"b\\\n\t\x01\x7f") == "\"a\\\"b\\\\\\n\\t\\u{1}\\u{7f}\"");
+  CHECK(quoted("it's ä") == "\"it's ä\"");
+  CHECK(quoted("\xe2\x80\xae") == "\"\\u{202e}\"");
   CHECK(quotedScalar('\'') == "'\\''");
   CHECK(quotedScalar('"') == "'\"'");
 }
