@@ -204,7 +204,7 @@ TEST_CASE("T049 one verdict in every spelling, and the report has the user's") {
   };
   constexpr Spelling kSpellings[] = {
       {"use std::fs\n", "fs::read_to_string(\"in.txt\").unwrap()", "fs::read_to_string", "fs::read_to_string"},
-      {"", "std::fs::read_to_string(\"in.txt\").unwrap()", "std::fs::read_to_string", "fs::read_to_string"},
+      {"", "std::fs::read_to_string(\"in.txt\").unwrap()", "std::fs::read_to_string", "std::fs::read_to_string"},
       {"use std::fs as q\n", "q::read_to_string(\"in.txt\").unwrap()", "q::read_to_string", "q::read_to_string"},
       {"use std::fs::{read_to_string as r}\n", "r(\"in.txt\").unwrap()", "r(", "r"},
       {"use std::fs::read_to_string\n", "read_to_string(\"in.txt\").unwrap()", "read_to_string", "read_to_string"},
