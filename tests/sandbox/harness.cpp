@@ -248,6 +248,10 @@ Outcome Room::plain(const std::vector<std::string>& command, const How& how) con
   } else if (!how.closedInput && !how.input.empty()) {
     REQUIRE(::pipe2(in, O_CLOEXEC) == 0);
   }
+  // Streams are the caller's own: reopening them by name asks for their owner.
+  for (int fd : {in[0], out[1], err[1]})
+    if (fd >= 0)
+      (void)::fchown(fd, who.user, who.group);
   const std::string directory = how.directory.empty() ? project_ : path(how.directory);
   const double begin = now();
   const pid_t child = ::fork();
