@@ -242,14 +242,12 @@ std::string named(const PathRule& rule) {
   return text;
 }
 
-/// What a rule has against another one, or empty. A denial that is stronger than a grant it covers
+/// What a denial has against a grant, or empty. A denial that is stronger than a grant it covers
 /// simply wins; one that is not must not be lifted in silence.
-std::string contradiction(const PathRule& grant, const PathRule& other) {
-  if (grant.access == Access::Deny)
-    return {};
-  if (other.access == Access::Deny && isAtOrBeneath(grant.path, other.path) &&
-      (other.origin <= grant.origin || grant.origin == Origin::User))
-    return llvm::formatv("{0} can't lift {1}", named(grant), named(other));
+std::string contradiction(const PathRule& grant, const PathRule& denial) {
+  if (isAtOrBeneath(grant.path, denial.path) &&
+      (denial.origin <= grant.origin || grant.origin == Origin::User))
+    return llvm::formatv("{0} can't lift {1}", named(grant), named(denial));
   return {};
 }
 } // namespace
@@ -261,9 +259,13 @@ llvm::Error Policy::check() const {
     add(problem);
   for (size_t index = 0; index != rules_.size(); ++index) {
     const PathRule& rule = rules_[index];
-    for (const PathRule& other : rules_)
-      if (std::string problem = contradiction(rule, other); !problem.empty())
-        add(problem);
+    // Most rules are shipped denials, and every start checks: grants meet denials, nothing else
+    // does.
+    if (rule.access != Access::Deny)
+      for (const PathRule& other : rules_)
+        if (other.access == Access::Deny)
+          if (std::string problem = contradiction(rule, other); !problem.empty())
+            add(problem);
     if (rule.origin != Origin::User)
       continue;
     // Two rules of the user at one path: which one did they mean?
