@@ -328,14 +328,16 @@ Expr* Parser::parseFString(const Token& token) {
   auto* result = context_.make<ast::FStringExpr>(token.span());
   SmallVector<ast::FormatPiece, 8> pieces;
   llvm::SmallString<128> decoded;
+  lex::Braces braces = lex::Braces::Doubled;
   for (const lex::FStringPart& part : parts) {
     ast::FormatPiece piece;
     decoded.clear();
-    lex::appendText(body, part.text.begin, part.text.end, lex::Braces::Doubled, decoded, engine_);
+    lex::appendText(body, part.text.begin, part.text.end, braces, decoded, engine_);
     piece.text = context_.string(decoded);
     if (part.hasPlaceholder) {
       if (!part.isClosed) {
         complain(part.braces, diag::StrayBrace, "{");
+        braces = lex::Braces::Data; // its `}` is the same mistake
         piece.value = errorExpr(part.braces);
       } else if (text(part.expr).trim().empty()) {
         complain(part.braces, diag::EmptyPlaceholder);

@@ -82,6 +82,7 @@ TEST_CASE("f-strings hold expressions") {
   CHECK(codes("f\"{}\"") == "GP0063");
   CHECK(codes("f\"{:.2}\"") == "GP0063");
   CHECK(codes("f\"a } b\"") == "GP0065");
+  CHECK(codes("f\"{x\\\"}\"") == "GP0065"); // a placeholder that is broken is one mistake
   // Quotes in a placeholder need no backslash; with one there is one report, and the placeholder
   // stands.
   CHECK(codes("f\"{m.get(\\\"a\\\")} and {n}\"") == "GP0018");
