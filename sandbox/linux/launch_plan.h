@@ -23,7 +23,7 @@ enum LaunchDescriptor : int {
 };
 
 enum LaunchFlag : uint32_t {
-  kWaitForMaps = 1u << 0,   // a user namespace: wait until the supervisor has written the maps
+  kWaitForMaps = 1u << 0, // a user namespace: wait until the supervisor has written the maps
   kBuildView = 1u << 1,
   kOwnPidNamespace = 1u << 2, // the first process is process 1: its end ends everything
   kRaiseLoopback = 1u << 3,
@@ -69,12 +69,14 @@ struct LaunchHeader {
   uint32_t magic;
   uint32_t size; // of the whole block
   uint32_t flags;
-  uint32_t stepCount, steps; // offset of LaunchStep[]
-  uint32_t ruleCount, rules; // offset of LaunchRule[]
+  uint32_t stepCount, steps;    // offset of LaunchStep[]
+  uint32_t ruleCount, rules;    // offset of LaunchRule[]
   uint32_t filterCount, filter; // offset of sock_filter[]
-  uint32_t argumentCount, arguments; // offset of uint64_t[count + 1]: offsets, made pointers in place
+  uint32_t argumentCount,
+      arguments; // offset of uint64_t[count + 1]: offsets, made pointers in place
   uint32_t environmentCount, environment;
-  uint32_t program, shellArguments; // text; uint64_t[]: {"/bin/sh", program, arguments...} for a script without #!
+  uint32_t program, shellArguments; // text; uint64_t[]: {"/bin/sh", program, arguments...} for a
+                                    // script without #!
   uint32_t shellArgumentCount;
   uint32_t workingDirectory;
   uint32_t temporaryName; // name beneath kTempParentFd
@@ -88,14 +90,14 @@ constexpr uint32_t kLaunchMagic = 0x31534f47;
 
 enum class ControlKind : uint32_t {
   // to the supervisor
-  Failed,    // stage, error, index (of a view step or rule)
-  Started,   // the command was executed
-  Stopped,   // status: the signal
-  Continued, //
-  Ended,     // status: as waitpid gives it; times, peak, killed
-  CoverLost, // index: of the view step whose object is gone; the run was ended
-  Listener,  // carries the filter's listener as SCM_RIGHTS
-  ProbeResult, // index: the act; status: 1 refused, 0 let through; error: errno seen
+  Failed,      // stage, error, index (of a view step or rule)
+  Started,     // the command was executed
+  Stopped,     // status: the signal
+  Continued,   //
+  Ended,       // status: as waitpid gives it; times, peak, killed
+  CoverLost,   // index: of the view step whose object is gone; the run was ended
+  Listener,    // carries the filter's listener as SCM_RIGHTS
+  ProbeResult, // index: the act; status: a ProbeStatus; error: errno seen
   // to the first process
   MapsWritten,
   Signal, // status: the signal for the command

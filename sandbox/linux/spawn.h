@@ -19,9 +19,10 @@ namespace gos::sandbox {
 class LaunchFailure : public llvm::ErrorInfo<LaunchFailure> {
 public:
   static char ID;
-  LaunchFailure(Stage stage, int number, uint32_t index = 0) : stage_(stage), number_(number), index_(index) {}
+  LaunchFailure(Stage stage, int number, uint32_t index = 0)
+      : stage_(stage), number_(number), index_(index) {}
   Stage stage() const { return stage_; }
-  int number() const { return number_; } // errno
+  int number() const { return number_; }    // errno
   uint32_t index() const { return index_; } // of a view step or a Landlock rule
   void log(llvm::raw_ostream& out) const override;
   std::error_code convertToErrorCode() const override;
@@ -37,16 +38,16 @@ llvm::StringRef stagePrimitive(Stage stage);
 
 /// The plan as the first process reads it. Fails on what does not fit (more than 4 GiB, more than
 /// kMostWatched guarded steps).
-llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef temporaryName, uint64_t signalMask, uint32_t fileMode,
-                                      bool probe = false);
+llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef temporaryName,
+                                      uint64_t signalMask, uint32_t fileMode,
+                                      llvm::StringRef probePlan = {});
 
 struct LaunchInput {
   int streams[3] = {0, 1, 2};
   /// The private temp, locked by the caller; -1 where there is none.
   int temporaryParent = -1, temporary = -1;
   std::string temporaryName;
-  bool probe = false;
-  std::string probePlan; // bytes of a ProbePlan, of a self-proof
+  std::string probePlan; // bytes of a ProbePlan, run in the command's place; empty: the command
 };
 
 /// The first process of a run, and the socket to it.

@@ -26,7 +26,7 @@ volatile int32_t failedError;
 [[noreturn]] void giveUp(Stage stage, long result) {
   failedStage = (int32_t)stage;
   failedError = (int32_t)-result;
-  raw::exit(127);
+  raw::quit(127);
 }
 void must(Stage stage, long result) {
   if (result < 0)
@@ -38,8 +38,8 @@ bool holdsNoCapability() {
   __user_cap_data_struct data[2] = {};
   if (raw::sys(__NR_capget, &header, data) < 0)
     return false;
-  return (data[0].effective | data[0].permitted | data[0].inheritable | data[1].effective | data[1].permitted |
-          data[1].inheritable) == 0;
+  return (data[0].effective | data[0].permitted | data[0].inheritable | data[1].effective |
+          data[1].permitted | data[1].inheritable) == 0;
 }
 
 /// Offsets become pointers, in the private copy of the plan.
@@ -70,7 +70,8 @@ long sendListener(int listener) {
   return raw::sys(__NR_sendmsg, kControlFd, &envelope, MSG_NOSIGNAL);
 }
 
-[[noreturn]] void runCommand(const Plan& plan, int ruleset, char** arguments, char** environment, char** shellArguments) {
+[[noreturn]] void runCommand(const Plan& plan, int ruleset, char** arguments, char** environment,
+                             char** shellArguments) {
   const LaunchHeader& header = plan.header();
   if (plan.has(kNewSession))
     must(Stage::Session, raw::sys(__NR_setsid));
@@ -94,23 +95,28 @@ long sendListener(int listener) {
     must(Stage::LandlockRestrict, raw::sys(__NR_landlock_restrict_self, ruleset, 0));
 
   // Descriptors: 0, 1, 2 and nothing else, closed before the filter could have a say.
-  if (plan.has(kFilterNotifies)) {
+  if (plan.has(kFilterNotifies) || plan.has(kProbe)) {
     must(Stage::Execute, raw::sys(__NR_close_range, kPlanFd, kPlanFd, 0));
-    must(Stage::Execute, raw::sys(__NR_close_range, kControlFd + 1, ~0u, 0)); // the control socket is close-on-exec
+    must(Stage::Execute,
+         raw::sys(__NR_close_range, kControlFd + 1, ~0u, 0)); // the control socket is close-on-exec
   } else {
     must(Stage::Execute, raw::sys(__NR_close_range, kPlanFd, ~0u, 0));
   }
-  if (plan.has(kProbe))
-    runProbe(plan);
   if (plan.has(kUseFilter)) {
-    const struct sock_fprog program = {(unsigned short)header.filterCount, (struct sock_filter*)(plan.base + header.filter)};
+    const struct sock_fprog program = {(unsigned short)header.filterCount,
+                                       (struct sock_filter*)(plan.base + header.filter)};
     const unsigned flags = plan.has(kFilterNotifies) ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
     const long listener = raw::sys(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
     must(Stage::Filter, listener);
     if (plan.has(kFilterNotifies))
       must(Stage::Listener, sendListener((int)listener));
+    if (plan.has(kFilterNotifies) && plan.has(kProbe)) // a descriptor that no command has
+      raw::sys(__NR_close, listener);
   }
-  must(Stage::Execute, raw::sys(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, &header.signalMask, 0, 8));
+  if (plan.has(kProbe))
+    runProbe(plan);
+  must(Stage::Execute,
+       raw::sys(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, &header.signalMask, 0, 8));
   const char* program = plan.text(header.program);
   long result = raw::sys(__NR_execve, program, arguments, environment);
   // A script without `#!` is run as a shell would run it.
@@ -123,12 +129,15 @@ long sendListener(int listener) {
 
 Failure dropCapabilities(const Plan& plan) {
   raw::sys(__NR_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  // Without CAP_SETPCAP these are refused; then there was nothing to give up, as the check below finds.
+  // Without CAP_SETPCAP these are refused; then there was nothing to give up, as the check below
+  // finds.
   for (int capability = 0; capability != 64; ++capability)
     if (raw::sys(__NR_prctl, PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
       break;
   raw::sys(__NR_prctl, PR_SET_SECUREBITS,
-           SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED, 0, 0, 0);
+           SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+               SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
+           0, 0, 0);
   // What stays is permitted and not effective, over the sandbox's own namespaces: at the end the
   // private temp has to be unmounted before it can be removed. The command has none of it.
   const uint32_t keep = plan.has(kBuildView) && plan.has(kHasTemp) ? 1u << CAP_SYS_ADMIN : 0;
@@ -144,14 +153,18 @@ long setCapabilities(uint32_t effective, uint32_t permitted) {
 
 Failure makeRuleset(const Plan& plan, int& ruleset) {
   const LaunchHeader& header = plan.header();
-  const LandlockRulesetAttributes handled = {header.landlockFileSystem, header.landlockNetwork, header.landlockScopes};
-  const long fd = raw::sys(__NR_landlock_create_ruleset, &handled, landlockAttributesSize(header.landlockAbi), 0);
+  const LandlockRulesetAttributes handled = {header.landlockFileSystem, header.landlockNetwork,
+                                             header.landlockScopes};
+  const long fd = raw::sys(__NR_landlock_create_ruleset, &handled,
+                           landlockAttributesSize(header.landlockAbi), 0);
   if (fd < 0)
     return failed(Stage::LandlockRuleset, fd);
   const LaunchRule* rules = plan.rules();
   for (uint32_t index = 0; index != header.ruleCount; ++index) {
-    raw::OpenHow how = {O_PATH | O_NOFOLLOW | O_CLOEXEC, 0, raw::kResolveNoLinks | raw::kResolveNoMagicLinks};
-    const long object = raw::sys(__NR_openat2, raw::kAtFdCwd, plan.text(rules[index].path), &how, sizeof how);
+    raw::OpenHow how = {O_PATH | O_NOFOLLOW | O_CLOEXEC, 0,
+                        raw::kResolveNoLinks | raw::kResolveNoMagicLinks};
+    const long object =
+        raw::sys(__NR_openat2, raw::kAtFdCwd, plan.text(rules[index].path), &how, sizeof how);
     if (object < 0) {
       if (rules[index].optional != 0 && object == -raw::kErrorAbsent)
         continue;
@@ -162,6 +175,20 @@ Failure makeRuleset(const Plan& plan, int& ruleset) {
     raw::sys(__NR_close, object);
     if (result < 0)
       return failed(Stage::LandlockRule, result, index);
+  }
+  // A terminal that is a stream may be opened again by name (/dev/stdout), with the rights that the
+  // stream has and no others: it is the caller's, and lies outside the view.
+  for (int stream = 0; stream != 3; ++stream) {
+    char settings[64]; // struct termios of the kernel has 36 bytes
+    if (raw::sys(__NR_ioctl, stream, 0x5401 /* TCGETS */, settings) < 0)
+      continue;
+    const long mode = raw::sys(__NR_fcntl, stream, F_GETFL) & O_ACCMODE;
+    const uint64_t rights = (mode != O_WRONLY ? kLandlockReadFile : 0) | (mode != O_RDONLY ? kLandlockWriteFile : 0) |
+                            (header.landlockFileSystem & kLandlockDeviceControl);
+    const LandlockPathRule rule = {rights, stream};
+    const long result = raw::sys(__NR_landlock_add_rule, fd, kLandlockRulePathBeneath, &rule, 0);
+    if (result < 0)
+      return failed(Stage::LandlockRule, result, header.ruleCount);
   }
   ruleset = (int)fd;
   return {};
