@@ -42,7 +42,8 @@ public:
     Open opened;
     opened.isObject = isObject;
     const LayoutId layout = fieldOf(isObject ? tags_.object : tags_.array);
-    opened.container = isObject ? vm::fromObject(vm_.heap().newMap(layout)) : vm::fromObject(vm_.heap().newVec(layout, 4));
+    opened.container = isObject ? vm::fromObject(vm_.heap().newMap(layout))
+                                : vm::fromObject(vm_.heap().newVec(layout, 4));
     if (opened.container == 0)
       return full();
     open_.push_back(opened);
@@ -85,7 +86,8 @@ private:
     if (!around.isObject)
       return vm_.heap().push(vm::asVec(around.container), value) || full();
     bool present = false;
-    trap_ = vm::mapInsert(vm_, vm::asMap(around.container), std::exchange(around.key, 0), value, present);
+    trap_ = vm::mapInsert(vm_, vm::asMap(around.container), std::exchange(around.key, 0), value,
+                          present);
     return !trap_;
   }
 

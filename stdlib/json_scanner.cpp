@@ -66,12 +66,26 @@ bool JsonScanner::takeString(std::string& out) {
     }
     const char kind = atEnd() ? '\0' : source_[at_++];
     switch (kind) {
-    case '"': case '\\': case '/': out += kind; break;
-    case 'b': out += '\b'; break;
-    case 'f': out += '\f'; break;
-    case 'n': out += '\n'; break;
-    case 'r': out += '\r'; break;
-    case 't': out += '\t'; break;
+    case '"':
+    case '\\':
+    case '/':
+      out += kind;
+      break;
+    case 'b':
+      out += '\b';
+      break;
+    case 'f':
+      out += '\f';
+      break;
+    case 'n':
+      out += '\n';
+      break;
+    case 'r':
+      out += '\r';
+      break;
+    case 't':
+      out += '\t';
+      break;
     case 'u':
       if (!takeEscape(out))
         return false;
@@ -102,7 +116,8 @@ bool JsonScanner::takeDigits() {
 bool JsonScanner::takeHex(uint32_t& unit) {
   uint64_t value = 0;
   const StringRef digits = source_.substr(at_, 4);
-  if (digits.size() < 4 || digits.front() == '+' || parseUnsigned(digits, 16, value) != NumberFault::None)
+  if (digits.size() < 4 || digits.front() == '+' ||
+      parseUnsigned(digits, 16, value) != NumberFault::None)
     return false;
   at_ += 4;
   unit = uint32_t(value);
@@ -186,7 +201,8 @@ std::string readJsonValue(JsonScanner& scanner, JsonListener& listener, size_t d
           going = listener.real(value);
         }
       } else {
-        return scanner.fault(scanner.atEnd() ? "the document ends too early" : "a value is expected");
+        return scanner.fault(scanner.atEnd() ? "the document ends too early"
+                                             : "a value is expected");
       }
       if (!going)
         return {};
@@ -200,7 +216,8 @@ std::string readJsonValue(JsonScanner& scanner, JsonListener& listener, size_t d
     }
     if (!scanner.take(','))
       return scanner.fault(scanner.atEnd() ? "the document ends too early"
-                                           : (open.back() ? "a `,` or `}` is expected" : "a `,` or `]` is expected"));
+                                           : (open.back() ? "a `,` or `}` is expected"
+                                                          : "a `,` or `]` is expected"));
     scanner.skipBlanks();
     if (open.back()) {
       if (std::string fault = member(); !fault.empty())

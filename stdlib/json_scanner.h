@@ -1,6 +1,6 @@
 #pragma once
-// Reading JSON (RFC 8259): the words, and a pass over one value with an explicit stack and a limit on the depth. No
-// recursion over input.
+// Reading JSON (RFC 8259): the words, and a pass over one value with an explicit stack and a limit
+// on the depth. No recursion over input.
 
 #include "llvm/ADT/StringRef.h"
 
@@ -69,8 +69,8 @@ public:
   bool close() override { return true; }
 };
 
-/// One value, `depth` levels inside of others; blanks before it are passed. The message of a syntax error; empty when
-/// the value is well formed or the listener stopped.
+/// One value, `depth` levels inside of others; blanks before it are passed. The message of a syntax
+/// error; empty when the value is well formed or the listener stopped.
 std::string readJsonValue(JsonScanner& scanner, JsonListener& listener, size_t depth = 0);
 /// After the last value: is there more text? The message, or empty.
 std::string endJson(JsonScanner& scanner);

@@ -10,7 +10,8 @@ using vm::LayoutId;
 using vm::LayoutKind;
 using vm::Vm;
 
-/// Is this json::Value, down to the layouts of its payloads? Names alone would let a type of the program pass for it.
+/// Is this json::Value, down to the layouts of its payloads? Names alone would let a type of the
+/// program pass for it.
 bool isWholeJsonValue(const Vm& vm, LayoutId id);
 /// An enum of None and Some(T).
 bool isOptionLayout(const Layout& layout);

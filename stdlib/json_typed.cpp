@@ -1,7 +1,8 @@
-// from_json and to_json: a document read straight into a value of any layout, with the path of what does not fit.
+// from_json and to_json: a document read straight into a value of any layout, with the path of what
+// does not fit.
 //
-// The layout decides what is wanted where, so the reader descends by layout, to a limited depth. Unknown members are
-// passed over.
+// The layout decides what is wanted where, so the reader descends by layout, to a limited depth.
+// Unknown members are passed over.
 
 #include "stdlib/json_scanner.h"
 #include "stdlib/json_shapes.h"
@@ -19,7 +20,8 @@ namespace gos::stdlib {
 
 namespace {
 
-/// Levels of the descent. Fewer than a document may have: a level of a value takes room on the stack.
+/// Levels of the descent. Fewer than a document may have: a level of a value takes room on the
+/// stack.
 constexpr size_t kDeepestTyped = 256;
 
 /// A value under construction: given back unless it is taken.
@@ -88,31 +90,43 @@ public:
   JsonFault fault;
 
 private:
-  // ---- what went wrong ------------------------------------------------------------------------------
+  // ---- what went wrong
+  // ------------------------------------------------------------------------------
 
   bool fail(const std::string& what) {
     constexpr size_t kMostParts = 12; // of the path, the innermost
     std::string path = path_.size() > kMostParts ? ".." : "";
     for (const std::string& part : llvm::ArrayRef(path_).take_back(kMostParts))
       path += part;
-    fault.message = path.empty() ? scanner_.fault(what)
-                                 : "`" + (path_.size() > kMostParts ? path : StringRef(path).ltrim('.').str()) +
-                                       "`: " + scanner_.fault(what);
+    fault.message =
+        path.empty() ? scanner_.fault(what)
+                     : "`" + (path_.size() > kMostParts ? path : StringRef(path).ltrim('.').str()) +
+                           "`: " + scanner_.fault(what);
     return false;
   }
   /// The words of the text at hand, for "found".
   std::string found() const {
     switch (scanner_.peek()) {
-    case '{': return "an object";
-    case '[': return "an array";
-    case '"': return "a string";
-    case 't': case 'f': return "a boolean";
-    case 'n': return "null";
-    case '\0': return "the end";
-    default: return "a number";
+    case '{':
+      return "an object";
+    case '[':
+      return "an array";
+    case '"':
+      return "a string";
+    case 't':
+    case 'f':
+      return "a boolean";
+    case 'n':
+      return "null";
+    case '\0':
+      return "the end";
+    default:
+      return "a number";
     }
   }
-  bool misfit(const std::string& wanted) { return fail("expected " + wanted + ", found " + found()); }
+  bool misfit(const std::string& wanted) {
+    return fail("expected " + wanted + ", found " + found());
+  }
   bool full() {
     fault.trap = vm_.heapTrap();
     return false;
@@ -122,7 +136,8 @@ private:
     return value != 0 || full();
   }
 
-  // ---- scalars ----------------------------------------------------------------------------------------
+  // ---- scalars
+  // ----------------------------------------------------------------------------------------
 
   bool string(const std::string& wanted, std::string& text) {
     if (scanner_.peek() != '"')
@@ -135,7 +150,8 @@ private:
     const IntegerRange range = rangeOf(layout.width);
     int64_t whole = 0;
     uint64_t natural = 0;
-    if (!digits.starts_with("-") && parseUnsigned(digits, 10, natural) == NumberFault::None && natural <= range.most) {
+    if (!digits.starts_with("-") && parseUnsigned(digits, 10, natural) == NumberFault::None &&
+        natural <= range.most) {
       out = Value(natural);
       return true;
     }
@@ -175,7 +191,8 @@ private:
       return scanner_.takeWord("null") || misfit("null");
     case vm::ScalarKind::UnitEnum: {
       std::string text;
-      return string("the name of a variant of `" + layout.name + "`", text) && variantNamed(layout, text, out);
+      return string("the name of a variant of `" + layout.name + "`", text) &&
+             variantNamed(layout, text, out);
     }
     case vm::ScalarKind::F64:
     case vm::ScalarKind::F32:
@@ -217,7 +234,8 @@ private:
     return true;
   }
 
-  // ---- containers -------------------------------------------------------------------------------------
+  // ---- containers
+  // -------------------------------------------------------------------------------------
 
   /// The elements of an array, each read by `each(number)`.
   template <class Each> bool elements(Each each) {
@@ -282,8 +300,9 @@ private:
   bool sequence(LayoutId id, const Layout& layout, size_t depth, Value& out) {
     uint64_t length = 0;
     const bool fixed = layout.sequence == vm::SequenceKind::Array;
-    const bool open = layout.sequence == vm::SequenceKind::Vec || layout.sequence == vm::SequenceKind::Deque ||
-                      layout.sequence == vm::SequenceKind::Queue || layout.sequence == vm::SequenceKind::Stack;
+    const bool open =
+        layout.sequence == vm::SequenceKind::Vec || layout.sequence == vm::SequenceKind::Deque ||
+        layout.sequence == vm::SequenceKind::Queue || layout.sequence == vm::SequenceKind::Stack;
     if ((!fixed && !open) || (fixed && !lengthOf(layout, length)))
       return fail("a value of type `" + layout.name + "` is not read from JSON");
     Owned made(vm_, id);
@@ -336,7 +355,8 @@ private:
       }
       case vm::ScalarKind::Bool:
         out = name == "true";
-        return name == "true" || name == "false" || fail("expected `true` or `false` as the name of the member");
+        return name == "true" || name == "false" ||
+               fail("expected `true` or `false` as the name of the member");
       case vm::ScalarKind::Char:
         return character(name, out);
       case vm::ScalarKind::UnitEnum:
@@ -367,11 +387,14 @@ private:
     return done;
   }
 
-  // ---- structs and enums ------------------------------------------------------------------------------
+  // ---- structs and enums
+  // ------------------------------------------------------------------------------
 
   /// Fills the fields of an object whose slots are zero. The shapes are those the writer gives.
-  bool fields(vm::StructObject* object, const vm::VariantLayout& variant, const std::string& type, size_t depth) {
-    const bool named = variant.shape == vm::VariantShape::Named && variant.fieldNames.size() == variant.fields.size();
+  bool fields(vm::StructObject* object, const vm::VariantLayout& variant, const std::string& type,
+              size_t depth) {
+    const bool named = variant.shape == vm::VariantShape::Named &&
+                       variant.fieldNames.size() == variant.fields.size();
     const size_t count = variant.fields.size();
     if (!named && count == 1)
       return value(variant.fields[0], depth + 1, object->slots()[0]);
@@ -384,8 +407,9 @@ private:
         elementsRead = number + 1;
         return value(variant.fields[number], depth + 1, object->slots()[number]);
       });
-      return done && (elementsRead == count || fail("expected " + std::to_string(count) + " elements, found " +
-                                                    std::to_string(elementsRead)));
+      return done &&
+             (elementsRead == count || fail("expected " + std::to_string(count) +
+                                            " elements, found " + std::to_string(elementsRead)));
     }
     const bool done = members([&](StringRef name) {
       for (size_t i = 0; i < count; ++i)
@@ -442,7 +466,8 @@ private:
       if (!string(wanted, name) || !variantNamed(layout, name, tag))
         return false;
       if (!layout.variants[tag].fields.empty())
-        return fail("variant `" + name + "` of `" + layout.name + "` has a value: `{\"" + name + "\": ..}`");
+        return fail("variant `" + name + "` of `" + layout.name + "` has a value: `{\"" + name +
+                    "\": ..}`");
       out = vm_.unitVariant(id, uint16_t(tag));
       return true;
     }
@@ -458,7 +483,8 @@ private:
       if (!variantNamed(layout, name, tag))
         return false;
       if (layout.variants[tag].fields.empty())
-        return fail("variant `" + name.str() + "` of `" + layout.name + "` has no value: write its name alone");
+        return fail("variant `" + name.str() + "` of `" + layout.name +
+                    "` has no value: write its name alone");
       return payload(id, layout, uint16_t(tag), depth + 1, made.slot());
     });
     if (!done)
@@ -488,7 +514,9 @@ private:
 namespace bodies {
 
 /// intrinsics::json_write: to_json.
-Trap JsonWrite(Arguments& arguments) { return JsonEncode(arguments); }
+Trap JsonWrite(Arguments& arguments) {
+  return JsonEncode(arguments);
+}
 
 /// intrinsics::json_read: from_json and decode::<T>.
 Trap JsonRead(Arguments& arguments) {

@@ -1,5 +1,6 @@
-// Zone files. Threat: the file is the host's, or in a fold somebody's source tree: every count and index is judged
-// before it is used, and nothing is made larger than what the file pays for, but for a bounded list of rules.
+// Zone files. Threat: the file is the host's, or in a fold somebody's source tree: every count and
+// index is judged before it is used, and nothing is made larger than what the file pays for, but
+// for a bounded list of rules.
 
 #include "stdlib/time_zones.h"
 
@@ -23,21 +24,26 @@ llvm::Error broken(const llvm::Twine& what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), "not a time zone: " + what);
 }
 
-bool isLeapYear(int64_t year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
+bool isLeapYear(int64_t year) {
+  return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
 
 int64_t yearOfSeconds(int64_t seconds) {
   int64_t days = seconds / kDay - (seconds % kDay < 0 ? 1 : 0);
   days += 719468;
   const int64_t era = (days >= 0 ? days : days - 146096) / 146097;
   const int64_t dayOfEra = days - era * 146097;
-  const int64_t yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365;
+  const int64_t yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365;
   const int64_t dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100);
   return yearOfEra + era * 400 + (dayOfYear >= 306 ? 1 : 0);
 }
 
-// ---- the rules of POSIX ---------------------------------------------------------------------------------
+// ---- the rules of POSIX
+// ---------------------------------------------------------------------------------
 
-/// When a rule changes the time: Mm.w.d, Jn (without February 29) or n, and the local time of that day.
+/// When a rule changes the time: Mm.w.d, Jn (without February 29) or n, and the local time of that
+/// day.
 struct RuleDate {
   enum class Kind : uint8_t { MonthWeekDay, JulianNoLeap, Julian };
   Kind kind = Kind::MonthWeekDay;
@@ -54,7 +60,8 @@ struct RuleDate {
       return (start + day - 1 + (isLeapYear(year) && day >= 60 ? 1 : 0)) * kDay + time;
     case Kind::MonthWeekDay: {
       const int64_t first = daysOfDate(year, month, 1);
-      const int64_t next = month == 12 ? daysOfDate(year + 1, 1, 1) : daysOfDate(year, month + 1, 1);
+      const int64_t next =
+          month == 12 ? daysOfDate(year + 1, 1, 1) : daysOfDate(year, month + 1, 1);
       const int64_t weekday = ((first + 4) % 7 + 7) % 7; // 1970-01-01 was a Thursday
       int64_t found = first + (day - weekday + 7) % 7 + (week - 1) * 7;
       while (found >= next)
@@ -91,7 +98,8 @@ public:
         return false;
       rule.daylight = -offset;
     }
-    return rest_.consume_front(",") && date(rule.begin) && rest_.consume_front(",") && date(rule.end) && rest_.empty();
+    return rest_.consume_front(",") && date(rule.begin) && rest_.consume_front(",") &&
+           date(rule.end) && rest_.empty();
   }
 
 private:
@@ -162,7 +170,8 @@ uint32_t nameIn(Zone& zone, const std::string& name) {
   return uint32_t(zone.names.size() - 1);
 }
 
-/// What the rule says behind the last change of the zone: a cycle of the calendar, after which everything repeats.
+/// What the rule says behind the last change of the zone: a cycle of the calendar, after which
+/// everything repeats.
 void append(Zone& zone, const Rule& rule) {
   if (rule.daylightName.empty())
     return; // the last change says it
@@ -179,21 +188,24 @@ void append(Zone& zone, const Rule& rule) {
     made.push_back(begin);
     made.push_back(end);
   }
-  std::stable_sort(made.begin(), made.end(), [](const ZoneChange& a, const ZoneChange& b) { return a.at < b.at; });
+  std::stable_sort(made.begin(), made.end(),
+                   [](const ZoneChange& a, const ZoneChange& b) { return a.at < b.at; });
   for (const ZoneChange& change : made)
     if (change.at > last)
       zone.changes.push_back(change);
   zone.repeatsFrom = daysOfDate(from + kCycleYears + 1, 1, 1) * kDay;
 }
 
-// ---- TZif -------------------------------------------------------------------------------------------------
+// ---- TZif
+// -------------------------------------------------------------------------------------------------
 
 constexpr size_t kHeader = 44;
 
 struct Counts {
   uint32_t utc, standard, leap, times, types, chars;
   uint64_t size(unsigned timeBytes) const {
-    return uint64_t(times) * timeBytes + times + uint64_t(types) * 6 + chars + uint64_t(leap) * (timeBytes + 4) + standard + utc;
+    return uint64_t(times) * timeBytes + times + uint64_t(types) * 6 + chars +
+           uint64_t(leap) * (timeBytes + 4) + standard + utc;
   }
 };
 
@@ -201,7 +213,8 @@ bool readHeader(StringRef content, Counts& counts, char& version) {
   if (content.size() < kHeader || !content.starts_with("TZif"))
     return false;
   version = content[4];
-  uint32_t* const all[] = {&counts.utc, &counts.standard, &counts.leap, &counts.times, &counts.types, &counts.chars};
+  uint32_t* const all[] = {&counts.utc,   &counts.standard, &counts.leap,
+                           &counts.times, &counts.types,    &counts.chars};
   for (size_t i = 0; i < std::size(all); ++i)
     *all[i] = llvm::support::endian::read32be(content.data() + 20 + i * 4);
   return true;
@@ -241,7 +254,8 @@ llvm::Error readBlock(StringRef block, const Counts& counts, unsigned timeBytes,
     const uint8_t kind = uint8_t(kinds[i]);
     // What lies behind the age of the universe is a mistake, and would not bear a sum.
     constexpr int64_t kMostTime = int64_t(1) << 60;
-    if ((i != 0 && at <= before) || kind >= known.size() || at > kMostTime || (at < -kMostTime && at != INT64_MIN))
+    if ((i != 0 && at <= before) || kind >= known.size() || at > kMostTime ||
+        (at < -kMostTime && at != INT64_MIN))
       return broken("its changes are not in order");
     before = at;
     ZoneChange change = known[kind];
@@ -305,7 +319,10 @@ llvm::Expected<Zone> readZone(StringRef content) {
 bool isZoneName(StringRef name) {
   if (name.empty() || name.size() > 128 || !llvm::isAlnum(name.front()))
     return false;
-  return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '/' || c == '_' || c == '-' || c == '+'; }) &&
+  return llvm::all_of(name,
+                      [](char c) {
+                        return llvm::isAlnum(c) || c == '/' || c == '_' || c == '-' || c == '+';
+                      }) &&
          !name.contains("//") && !name.ends_with("/");
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The zones of the time zone database: TZif files (RFC 8536) and the rules of POSIX behind them, made into one list of
-// changes.
+// The zones of the time zone database: TZif files (RFC 8536) and the rules of POSIX behind them,
+// made into one list of changes.
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -22,7 +22,8 @@ struct ZoneChange {
 struct Zone {
   std::vector<ZoneChange> changes; // ascending, at least one
   std::vector<std::string> names;  // "CET", "CEST"
-  /// From here on the rules repeat what is 400 years earlier; INT64_MAX if nothing changes any more.
+  /// From here on the rules repeat what is 400 years earlier; INT64_MAX if nothing changes any
+  /// more.
   int64_t repeatsFrom = INT64_MAX;
 };
 

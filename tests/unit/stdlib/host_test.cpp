@@ -307,6 +307,19 @@ TEST_CASE("dates go through the calendar") {
             .text == "Ok(983318400000)"); // 2001-02-28
 }
 
+TEST_CASE("zones of the host are read by name and by nothing else") {
+  auto read = [](const char* name) {
+    return once("intrinsics::zone_file", {"String"}, "Result<Vec<u8>, errors::Error>", {name}).text;
+  };
+  CHECK(read("../../../etc/passwd").find("is not the name of a time zone") != std::string::npos);
+  CHECK(read("/etc/passwd").find("is not the name of a time zone") != std::string::npos);
+  CHECK(read("No/Such_Zone").find("there is no time zone") != std::string::npos);
+  if (llvm::sys::fs::exists("/usr/share/zoneinfo/Etc/GMT"))
+    CHECK(read("Etc/GMT").find("Ok(#[84, 90, 105, 102") == 0); // TZif
+  else
+    MESSAGE("skipped part: this host has no time zone database");
+}
+
 TEST_CASE("paths are taken apart by their text") {
   CHECK(once("path::join", {"String", "String"}, "String", {"a/", "b"}).text == "\"a/b\"");
   CHECK(once("path::normalize", {"String"}, "String", {"a/./b/../../../c"}).text == "\"../c\"");

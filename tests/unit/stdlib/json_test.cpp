@@ -15,7 +15,9 @@ struct Case {
   const char* why;
 };
 
-std::string nested(size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
+std::string nested(size_t depth) {
+  return std::string(depth, '[') + std::string(depth, ']');
+}
 
 } // namespace
 
@@ -50,7 +52,9 @@ TEST_CASE("what RFC 8259 does not have is refused") {
   constexpr Case kMistakes[] = {
       {"", "nothing"},
       {" ", "blanks alone"},
-      {"\xef\xbb\xbf" "1", "a byte order mark"},
+      {"\xef\xbb\xbf"
+       "1",
+       "a byte order mark"},
       {"nul", "a word cut short"},
       {"nulls", "a word that goes on"},
       {"True", "a word in capitals"},
@@ -119,7 +123,9 @@ TEST_CASE("a document may be a thousand levels deep and no deeper") {
 
 TEST_CASE("a value of a type is read by its layout") {
   auto read = [](const char* type, const char* text) {
-    return once("intrinsics::json_read", {"String"}, std::string("Result<") + type + ", errors::Error>", {text}).text;
+    return once("intrinsics::json_read", {"String"},
+                std::string("Result<") + type + ", errors::Error>", {text})
+        .text;
   };
   CHECK(read("i8", "-128") == "Ok(-128)");
   CHECK(read("i8", "-129").find("does not fit") != std::string::npos);
@@ -141,16 +147,17 @@ TEST_CASE("a value of a type is read by its layout") {
   CHECK(read("(i64, String)", "[1]").find("expected 2 elements, found 1") != std::string::npos);
   CHECK(read("String", "\"a\\u0000b\"") == "Ok(\"a\\0b\")");
   CHECK(read("Map<i64, String>", "{\"1\":\"a\",\"-2\":\"b\"}") == "Ok({-2: \"b\", 1: \"a\"})");
-  CHECK(read("Map<i64, String>", "{\"+1\":\"a\"}").find("as the name of the member") != std::string::npos);
+  CHECK(read("Map<i64, String>", "{\"+1\":\"a\"}").find("as the name of the member") !=
+        std::string::npos);
   CHECK(read("Vec<i64>", "[1,2]x").find("goes on") != std::string::npos);
   CHECK(read("Vec<i64>", "[1,2").find("ends too early") != std::string::npos);
 }
 
 TEST_CASE("a half-read value is given back") {
   Machine machine;
-  const size_t native =
-      machine.native("intrinsics::json_read", {"String"}, "Result<Vec<Map<String, Vec<String>>>, errors::Error>");
+  const size_t native = machine.native("intrinsics::json_read", {"String"},
+                                       "Result<Vec<Map<String, Vec<String>>>, errors::Error>");
   machine.start();
-  CHECK(machine.call(native, {machine.text("[{\"a\":[\"x\",\"y\"]},{\"b\":[\"z\",1]}]")}).text.find("`[1].b[1]`") !=
-        std::string::npos);
+  CHECK(machine.call(native, {machine.text("[{\"a\":[\"x\",\"y\"]},{\"b\":[\"z\",1]}]")})
+            .text.find("`[1].b[1]`") != std::string::npos);
 }

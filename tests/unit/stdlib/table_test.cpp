@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
 #include <algorithm>
 #include <set>
 
@@ -91,4 +94,39 @@ TEST_CASE("modules have their sources") {
   CHECK(hasModule("env"));
   CHECK_FALSE(hasModule("no::such"));
   CHECK(std::is_sorted(moduleNames().begin(), moduleNames().end()));
+}
+
+namespace {
+
+/// The names of the `pub fn` in the impls of core whose head is one of `heads`.
+std::set<std::string> methodsOf(std::initializer_list<StringRef> heads) {
+  std::set<std::string> names;
+  bool inside = false;
+  llvm::SmallVector<StringRef, 0> lines;
+  preludeSource("core").split(lines, '\n');
+  for (StringRef line : lines) {
+    if (line.starts_with("impl"))
+      inside = std::any_of(heads.begin(), heads.end(), [&](StringRef head) { return line.rtrim("{ ").ends_with(head); });
+    StringRef rest = line.trim();
+    if (inside && rest.consume_front("pub fn "))
+      names.insert(rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).str());
+  }
+  return names;
+}
+
+} // namespace
+
+TEST_CASE("what an iterator can do, a range and a Vec can do") {
+  const std::set<std::string> iterator = methodsOf({" Iterator<T>"});
+  std::set<std::string> vec = methodsOf({" Vec<T>"});
+  for (const BuiltinRow& row : rowsOfType("core", "Vec"))
+    vec.insert(row.name.str());
+  const std::set<std::string> range = methodsOf({"impl Range"});
+  CHECK(iterator.size() > 40);
+  for (const std::string& name : iterator) {
+    if (name == "next") // what a cursor alone has
+      continue;
+    CHECK_MESSAGE(range.count(name) == 1, "a range has no `" << name << "`");
+    CHECK_MESSAGE(vec.count(name) == 1, "a Vec has no `" << name << "`");
+  }
 }

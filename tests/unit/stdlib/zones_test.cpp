@@ -25,8 +25,8 @@ std::string block(const Parts& parts, char version, int timeBytes) {
   std::string out = "TZif";
   out += version;
   out += std::string(15, '\0');
-  for (uint32_t count : {0u, 0u, parts.leap, uint32_t(parts.times.size()), uint32_t(parts.types.size()),
-                         uint32_t(parts.names.size())})
+  for (uint32_t count : {0u, 0u, parts.leap, uint32_t(parts.times.size()),
+                         uint32_t(parts.types.size()), uint32_t(parts.names.size())})
     number(out, count, 4);
   for (const auto& [at, kind] : parts.times)
     number(out, uint64_t(at), timeBytes);
@@ -101,12 +101,13 @@ TEST_CASE("rules of POSIX") {
   CHECK(of("UTC0", 0) == 0);
   CHECK(of("<-03>3", 0) == -10800);
   CHECK(of("<+0545>-5:45", 0) == 20700);
-  CHECK(of("EST5EDT,M3.2.0,M11.1.0", 1773558000) == -14400);  // 2026-03-15
-  CHECK(of("EST5EDT,M3.2.0,M11.1.0", 1772348400) == -18000);  // 2026-03-01
-  CHECK(of("IST-1GMT0,M10.5.0,M3.5.0/1", 1768478400) == 0);   // Dublin in January
+  CHECK(of("EST5EDT,M3.2.0,M11.1.0", 1773558000) == -14400); // 2026-03-15
+  CHECK(of("EST5EDT,M3.2.0,M11.1.0", 1772348400) == -18000); // 2026-03-01
+  CHECK(of("IST-1GMT0,M10.5.0,M3.5.0/1", 1768478400) == 0);  // Dublin in January
   CHECK(of("<-02>2<-01>,M3.5.0/-1,M10.5.0/0", 1782000000) == -3600);
-  CHECK(of("EST5EDT,0/0,J365/25", 1768478400) == -14400);     // daylight saving all year
-  CHECK(of("AAA0BBB,J60,J300", daysOfDate(2024, 3, 1) * 86400 + 7200) == 3600); // J60 is always March 1
+  CHECK(of("EST5EDT,0/0,J365/25", 1768478400) == -14400); // daylight saving all year
+  CHECK(of("AAA0BBB,J60,J300", daysOfDate(2024, 3, 1) * 86400 + 7200) ==
+        3600); // J60 is always March 1
   CHECK(of("AAA0BBB,J60,J300", daysOfDate(2024, 2, 29) * 86400 + 7200) == 0);
 }
 
@@ -151,6 +152,7 @@ TEST_CASE("what is no zone is an error and no crash") {
 TEST_CASE("a name of a zone stays inside of the database") {
   for (const char* name : {"Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "UTC"})
     CHECK(isZoneName(name));
-  for (const char* name : {"", "/etc/passwd", "../passwd", "Europe/../../x", "Europe//Berlin", "Europe/", "a b", ".x"})
+  for (const char* name :
+       {"", "/etc/passwd", "../passwd", "Europe/../../x", "Europe//Berlin", "Europe/", "a b", ".x"})
     CHECK_FALSE(isZoneName(name));
 }
