@@ -79,9 +79,14 @@ private:
     if (auto cursor = cursors_.find(variable);
         cursor != cursors_.end() && now_.spent.test(cursor->second))
       report(path, [&] {
-        checker_.engine_.report(path->span, diag::IteratorReused, variable->name.text())
-            .label(spentAt_[cursor->second], "used up here")
-            .help("collect it into a `Vec` to go over its values again");
+        Diagnostic& report =
+            checker_.engine_.report(path->span, diag::IteratorReused, variable->name.text());
+        Span spent = spentAt_[cursor->second];
+        if (spent == path->span)
+          report.note("what goes on here is done more than once");
+        else
+          report.label(spent, "used up here");
+        report.help("collect it into a `Vec` to go over its values again");
       });
   }
 

@@ -3,6 +3,8 @@
 #include "compiler/resolve/resolver.h"
 #include "compiler/resolve/unbuilt.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 namespace gos::resolve {
 
 using namespace ast;
@@ -347,8 +349,25 @@ void Resolver::reportUnknown(Span span, Name name, StringRef what, ModuleScope* 
   llvm::sort(candidates); // the tables are unordered
   Diagnostic& report = engine_.report(span, diag::UnresolvedName, what, name.text());
   StringRef near = nearest(name.text(), candidates);
-  if (!near.empty())
+  // Modules of the library last: they need an import besides. A name in capitals is no module.
+  SmallVector<StringRef, 64> paths, modules;
+  if ((spaces & kModule) && library_ && !name.text().empty() && llvm::isLower(name.text()[0]))
+    library_->modules(paths);
+  llvm::erase_if(paths, [](StringRef path) { return path == "intrinsics" || path == "core"; });
+  for (StringRef path : paths)
+    modules.push_back(path.substr(path.rfind(':') + 1)); // npos + 1 is the whole path
+  SmallVector<StringRef, 2> both;
+  for (StringRef each : {near, nearest(name.text(), modules)})
+    if (!each.empty())
+      both.push_back(each);
+  near = nearest(name.text(), both);
+  if (near.empty())
+    return;
+  size_t module = size_t(llvm::find(modules, near) - modules.begin());
+  if (llvm::is_contained(candidates, near) || module == modules.size())
     report.help(("did you mean `" + near + "`?").str());
+  else
+    report.help(("did you mean `" + near + "`? it needs `use std::" + paths[module] + "`").str());
 }
 
 } // namespace gos::resolve

@@ -270,6 +270,8 @@ TEST_CASE("one mistake, one message") {
 TEST_CASE("a suggestion is of the kind that the place wants") {
   CHECK(checkProgram("fn main() { println!(\"{}\", shl::statement(\"a\")) }")->report().find("did you mean") == std::string::npos);
   CHECK(checkProgram("fn main() { println!(\"{}\", Strng::new()) }")->report().find("did you mean `String`") != std::string::npos);
+  CHECK(checkProgram("fn main() { println!(\"{}\", strngs::byte_len(\"a\")) }")->report().find("did you mean `strings`? it needs `use std::strings`") !=
+        std::string::npos);
 }
 
 TEST_CASE("a type inside a function may have a region in it") {
