@@ -260,9 +260,47 @@ private:
     default:
       behind = skipString(inside, end_);
     }
-    if (!behind || behind > end_)
+    if (!behind || behind > end_) {
+      if (!kindHasThreeQuotes(kind) && goBackToSuspect())
+        openerLength = *at_ == 'f' ? 2 : 1;
       return pushUnterminated(openerLength, "a string");
+    }
+    if (!kindHasThreeQuotes(kind) && suspects_.size() < kMaxSuspects &&
+        std::memchr(inside, '\n', size_t(behind - inside)))
+      suspects_.push_back({tokens_.size(), engine_.mark()});
     push(kind, behind);
+  }
+
+  static bool kindHasThreeQuotes(TokenKind kind) {
+    return kind == TokenKind::TripleString || kind == TokenKind::TripleFString;
+  }
+
+  /// At a string that is never closed: was it another one that lost its quote? Since then text and
+  /// code have changed places, and the first string over several lines whose end touches a word is
+  /// most likely the one. Goes back to it.
+  bool goBackToSuspect() {
+    if (returns_ == kMaxReturns)
+      return false;
+    for (size_t i = 0; i < suspects_.size(); ++i) {
+      const Suspect suspect = suspects_[i];
+      if (suspect.token + 1 >= tokens_.size())
+        return false;
+      const Token& next = tokens_[suspect.token + 1];
+      const bool touchesWord =
+          next.touchesPrevious && (next.kind == TokenKind::Identifier ||
+                                   next.kind == TokenKind::Int || next.kind == TokenKind::Float ||
+                                   next.kind == TokenKind::LeftBrace || isKeyword(next.kind));
+      if (!touchesWord)
+        continue;
+      ++returns_;
+      engine_.rollBack(suspect.mark);
+      at_ = start_ + (tokens_[suspect.token].begin - file_.base);
+      newline_ = tokens_[suspect.token].newlineBefore;
+      tokens_.resize(suspect.token);
+      suspects_.resize(i);
+      return true;
+    }
+    return false;
   }
 
   /// False when no raw string begins here after all (`r#x`).
@@ -435,6 +473,16 @@ private:
   bool newline_ = false;
   int64_t fStringBudget_ = kFStringBudget;
   TokenBuffer tokens_;
+
+  /// A string over several lines, and what was reported when it began.
+  struct Suspect {
+    size_t token;
+    Engine::Mark mark;
+  };
+  static constexpr size_t kMaxSuspects = 1024;
+  static constexpr unsigned kMaxReturns = 8; // each lexes the rest of the file again
+  std::vector<Suspect> suspects_;
+  unsigned returns_ = 0;
 };
 
 } // namespace

@@ -170,6 +170,20 @@ TEST_CASE("strings of every form end at their own quote") {
         "malformed token: character U+0060 has no meaning here");
 }
 
+TEST_CASE("the string that lost its quote is reported, not the last one of the file") {
+  Lexed result("p(\"hello)\np(\"wörld \u00a7\")\nlet x = 1\np(\"{y}\")\n");
+  REQUIRE(result.codes() == "GP0018");
+  CHECK(result.sources.locate(result.engine.diagnostics().front().labels.front().span).line == 1);
+  CHECK(result.list() ==
+        "identifier:p ( malformed token:\"hello) / identifier:p ( string:\"wörld \u00a7\" ) / let "
+        "identifier:x = integer:1 / identifier:p ( string:\"{y}\" )");
+  // A text over lines that is closed stays one.
+  Lexed closed("a(\"one\nlines\", f\"hello)\nb(\"x\")\n");
+  CHECK(closed.codes() == "GP0018");
+  CHECK(closed.list() == "identifier:a ( string:\"one\nlines\" , malformed token:f\"hello) / "
+                         "identifier:b ( string:\"x\" )");
+}
+
 TEST_CASE("an unterminated string costs its line and no more") {
   Lexed result("let a = 'x\nlet b = \"y\nlet c = 3");
   CHECK(result.codes() == "GP0018");
