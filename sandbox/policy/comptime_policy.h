@@ -29,7 +29,7 @@ struct PackagePolicy {
 
 /// What bounds a fold besides its policy. Exhaustion is GX0009 and ends the fold.
 struct Budgets {
-  uint64_t steps = 500'000'000;              // counted VM instructions, for each region
+  uint64_t steps = 500'000'000;              // of each region; a step is about a nanosecond of work
   uint64_t heapBytes = uint64_t(512) << 20;  // live bytes
   uint64_t depth = 10'000;                   // nested calls
   uint64_t resultBytes = uint64_t(16) << 20; // of one region's value or generated text

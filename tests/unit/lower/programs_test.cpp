@@ -359,7 +359,8 @@ TEST_CASE("a value of a map is changed in place through its key, which must be t
     println!("{:?}", m)
     m["z"].push(3)
 }
-)").find("{\"k\": #[1, 2]}\npanic: ") == 0);
+)")
+            .find("{\"k\": #[1, 2]}\npanic: ") == 0);
 }
 
 TEST_CASE("what is not built says so") {
@@ -370,5 +371,34 @@ fn main() {
     let mut g = G { v: #[1, 2] }
     g[0] = 5
 }
-)").find("GN0001 ") != std::string::npos);
+)")
+            .find("GN0001 ") != std::string::npos);
+}
+
+TEST_CASE("a constant is made where it is reached, and once") {
+  CHECK(output(R"(const NONE: i64 = [1, 2][SEVEN]
+const SEVEN: i64 = [7, 8][0]
+const DIVISOR: i64 = [0, 1][0]
+const BAD: [i64; 1] = [1 / DIVISOR]
+fn pick(flag: bool) -> i64 { if flag { NONE + BAD[0] } else { SEVEN } }
+fn main() {
+    let mut n = 0
+    while n < 3 { if n > 5 { println!("{}", BAD[0]) }; n += 1 }
+    println!("{}", pick(false))
+}
+)") == "7\n");
+  const Outcome reached = run(R"(const DIVISOR: i64 = [0, 1][0]
+const BAD: [i64; 1] = [1 / DIVISOR]
+fn main() { println!("before"); println!("{}", BAD[0]) }
+)");
+  CHECK(reached.output == "before\n");
+  CHECK(reached.panic == "attempt to divide by zero");
+}
+
+TEST_CASE("a chain of constants takes no stack, and one through functions names its limit") {
+  constexpr unsigned kCount = 900; // the checker's own limit is 1,000
+  std::string chain = "const C0: i64 = [1, 2][0]\n";
+  for (unsigned i = 1; i <= kCount; ++i)
+    chain += "const C" + std::to_string(i) + ": i64 = C" + std::to_string(i - 1) + " + [1, 2][0]\n";
+  CHECK(output(chain + "fn main() { println!(\"{}\", C900) }\n") == "901\n");
 }
