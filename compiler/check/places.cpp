@@ -44,8 +44,19 @@ bool Checker::isKept(Expr* place) {
         (object->isSequence() && !isa<RangeExpr>(folded(index->index)) && !at->is(Kind::Range));
     return keeps && isKept(folded(index->object));
   }
-  case ExprKind::Call:
-  case ExprKind::MethodCall: // a reference from inside the library
+  case ExprKind::MethodCall: {
+    // What `or_insert` answers stays in the map.
+    auto* call = cast<MethodCallExpr>(place);
+    auto* function = dyn_cast_or_null<FunctionItem>(call->target.item);
+    Type* object = call->receiver->type
+                       ? shallow(shallow(call->receiver->type)->withoutReferences())
+                       : types_.error();
+    if (function && function->builtin >= 0 && call->name.name.text() == "or_insert" &&
+        (object->is(Kind::Map) || object->is(Kind::BTreeMap)))
+      return isKept(folded(call->receiver));
+    return place->type && shallow(place->type)->is(Kind::Ref);
+  }
+  case ExprKind::Call: // a reference from inside the library
     return place->type && shallow(place->type)->is(Kind::Ref);
   case ExprKind::Error:
     return true;
@@ -191,9 +202,8 @@ void Checker::checkWritable(Expr* place, bool borrow, bool topLevel) {
   case ExprKind::MethodCall:
   case ExprKind::Call: {
     // What a call answers: a reference from inside the library, or a temporary.
-    if (borrow || !topLevel)
-      if (place->type && (shallow(place->type)->is(Kind::Ref) || borrow))
-        return;
+    if ((borrow && place->type) || (!topLevel && isKept(place)))
+      return;
     break;
   }
   default:

@@ -31,6 +31,8 @@ TEST_CASE("a call on a value of its own is made for its answer, one on a place f
   CHECK(codesIn("#[1].iter().map(|x| x + 1).for_each(|x| println!(\"{}\", x))") == "");
   CHECK(codesOf("fn f() -> Vec<i64> { #[] }\nfn g(v: &mut Vec<i64>) { v.push(1) }\nfn main() { g(&mut f()) }") == "");
   CHECK(codesIn("let mut v = #[#[1]]\nv[0].push(2)\nlet mut m = {\"a\": #[1]}\nm[\"a\"].push(2)") == "");
+  CHECK(codesIn("let mut m: Map<String, Vec<i64>> = {}\nm.or_insert(\"a\", #[]).push(1)\nm.or_insert(\"a\", #[])[0] = 2") == "");
+  CHECK(codesOf("fn f() -> Map<String, Vec<i64>> { Map::new() }\nfn main() { f().or_insert(\"a\", #[]).push(1) }") == "GT0078");
   CHECK(codesIn("let mut t = (#[1], 2)\nt.0.push(2)\nlet mut s = [#[1]]\ns[0][0] = 2") == "");
   CHECK(codesOf("fn f(v: &mut Vec<Vec<i64>>) { v[0].push(1)\n (*v).push(#[])\n let r = &mut v[0]\n r.push(1) }\nfn main() {}") == "");
 }
