@@ -54,14 +54,21 @@ Trap readLines(Arguments& arguments) {
     return refuse(arguments, result);
   if (!vm::isValidUtf8(bytes))
     return arguments.returnErr(("cannot read `" + arguments.string(0) + "` as text: it is not UTF-8").str());
-  std::vector<std::string> lines;
-  for (StringRef rest = bytes; !rest.empty();) {
+  Vm& vm = arguments.vm();
+  const vm::Scratch scratch(vm.heap(), bytes.size()); // beside the lines
+  const LayoutId list = payloadOf(vm, arguments.resultLayout(), "Ok");
+  VecObject* lines = scratch ? vm.heap().newVec(list, 4) : nullptr;
+  for (StringRef rest = bytes; lines != nullptr && !rest.empty();) {
     auto [line, behind] = rest.split('\n');
     line.consume_back("\r");
-    lines.push_back(line.str());
+    const Value text = Builder(vm).string(vm.layout(list).element, line);
+    if (text == 0 || !vm.heap().push(lines, text)) {
+      vm.heap().release(lines);
+      lines = nullptr;
+    }
     rest = behind;
   }
-  return arguments.returnOkStrings(lines);
+  return lines == nullptr ? vm.heapTrap() : arguments.returnOkOwned(vm::fromObject(lines));
 }
 
 /// A yes-or-no question about a path; only a denial is not an answer.

@@ -166,7 +166,7 @@ void HostFiles::record(FoldInput::Kind kind, const Resolution& resolution, uint6
 // ---- reading ------------------------------------------------------------------------------------------
 
 uint64_t HostFiles::readRoom() const {
-  const uint64_t room = vm_.heap().available();
+  const uint64_t room = vm_.heap().available() / 2; // for the bytes, and for what is made of them
   if (!vm_.inFold() || vm_.policy() == nullptr)
     return room;
   const uint64_t limit = vm_.policy()->budgets.readBytes;
@@ -192,6 +192,7 @@ FileResult HostFiles::takeBytes(int fd, StringRef path, std::string& bytes, std:
     return failed("read", path,
                   read.failure == Failure::System ? errnoText(read.errorNumber) : phrase(read.failure).str());
   vm_.countRead(read.bytes.size());
+  vm_.heap().chargeText(read.bytes.size()); // hashed, and looked at for being text
   bytes = std::move(read.bytes);
   sha256 = read.sha256;
   return {};
