@@ -51,9 +51,10 @@ void Epilogue::write(const Failure& failure, const Options* options) {
   if (json_)
     line(failureJson(failure, options), STDERR_FILENO);
 }
-void Epilogue::write(const Request& request, const sandbox::RunResult& result) {
+void Epilogue::write(const Request& request, const sandbox::RunResult& result,
+                     const sandbox::Report* report) {
   if (json_)
-    line(resultJson(request, result), STDERR_FILENO);
+    line(resultJson(request, result, report), STDERR_FILENO);
 }
 void Epilogue::writeObject(llvm::StringRef object) {
   line(object, STDOUT_FILENO);
@@ -80,7 +81,8 @@ std::string failureJson(const Failure& failure, const Options* options) {
   return json.finish();
 }
 
-std::string resultJson(const Request& request, const sandbox::RunResult& result) {
+std::string resultJson(const Request& request, const sandbox::RunResult& result,
+                       const sandbox::Report* report) {
   JsonWriter json;
   json.beginObject();
   json.member("schema", kSchema);
@@ -112,6 +114,12 @@ std::string resultJson(const Request& request, const sandbox::RunResult& result)
   json.endArray();
   json.key("cover_lost");
   json.boolean(result.coverLost);
+  if (report != nullptr) {
+    json.key("report");
+    json.beginObject();
+    sandbox::writeReport(json, *report);
+    json.endObject();
+  }
   json.key("error");
   json.null();
   json.endObject();

@@ -4,6 +4,7 @@
 #include "sandbox/bwr/failure.h"
 #include "sandbox/bwr/options.h"
 #include "sandbox/bwr/request.h"
+#include "sandbox/command/report.h"
 #include "sandbox/unique_fd.h"
 
 namespace gos::bwr {
@@ -16,7 +17,9 @@ public:
   static llvm::Expected<Epilogue> create(bool json, const std::optional<std::string>& file);
 
   void write(const Failure& failure, const Options* options);
-  void write(const Request& request, const sandbox::RunResult& result);
+  /// `report` is null where none was asked for.
+  void write(const Request& request, const sandbox::RunResult& result,
+             const sandbox::Report* report);
   /// An object that somebody else made, on standard output or in the file.
   void writeObject(llvm::StringRef object);
 
@@ -32,6 +35,7 @@ void printEnd(llvm::raw_ostream& out, const Request& request, const sandbox::Run
 
 /// The objects themselves.
 std::string failureJson(const Failure& failure, const Options* options);
-std::string resultJson(const Request& request, const sandbox::RunResult& result);
+std::string resultJson(const Request& request, const sandbox::RunResult& result,
+                       const sandbox::Report* report = nullptr);
 
 } // namespace gos::bwr

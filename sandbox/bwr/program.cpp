@@ -8,7 +8,11 @@
 #include "sandbox/bwr/make_path.h"
 #include "sandbox/bwr/request.h"
 #include "sandbox/bwr/supervise.h"
+#include "sandbox/command/capabilities.h"
 #include "sandbox/command/explain.h"
+#include "sandbox/command/learn.h"
+#include "sandbox/command/recorder.h"
+#include "sandbox/command/self_test.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -36,9 +40,9 @@ public:
     case Action::Explain:
       return explain();
     case Action::Capabilities:
-      return notYet("--capabilities");
+      return capabilities();
     case Action::SelfTest:
-      return notYet("--self-test");
+      return selfTest();
     case Action::ListProfiles:
       return listProfiles();
     case Action::ShowProfile:
@@ -67,20 +71,41 @@ private:
     return failure.code;
   }
   int fail(llvm::Error error) { return fail(failureOf(std::move(error))); }
-  int notYet(llvm::StringRef option) {
-    return fail({kExitUnavailable,
-                 "unavailable",
-                 "option `" + option.str() + "` is not yet built",
-                 {},
-                 option.str(),
-                 {}});
+  int capabilities() {
+    if (options_.json)
+      epilogue_.writeObject(sandbox::capabilitiesJson());
+    else
+      llvm::outs() << sandbox::capabilitiesText(explainOptions());
+    return 0;
+  }
+
+  int selfTest() {
+    const sandbox::SelfTest test = sandbox::selfTest();
+    if (options_.json)
+      epilogue_.writeObject(sandbox::selfTestJson(test));
+    else
+      llvm::outs() << sandbox::selfTestText(test, explainOptions());
+    return test.exitCode();
   }
 
   int runCommand() {
-    if (options_.report)
-      return notYet("--report");
-    if (options_.learn)
-      return notYet("--learn");
+    const bool watches = options_.report || options_.learn;
+    std::optional<sandbox::LearnedFile> learnedFile;
+    if (watches) {
+      if (llvm::Error error = sandbox::checkObservable(options_.level))
+        return fail(std::move(error));
+    }
+    if (options_.learn) {
+      if (!hasFileSystemPolicy(options_.level))
+        return fail(llvm::make_error<sandbox::PolicyError>(
+            "level `" + gos::spelling(options_.level).str() +
+                "` watches nothing, so there is nothing to learn",
+            "--level standard"));
+      llvm::Expected<sandbox::LearnedFile> file = sandbox::LearnedFile::create(*options_.learn);
+      if (!file)
+        return fail(file.takeError());
+      learnedFile = std::move(*file);
+    }
     // From here on no signal is lost: one that comes while the command starts is its own.
     llvm::Expected<std::unique_ptr<SignalRelay>> relay = SignalRelay::create();
     if (!relay)
@@ -88,19 +113,54 @@ private:
     llvm::Expected<Request> request = makeRequest(options_, sandbox::hostFacts(), Purpose::Run);
     if (!request)
       return fail(request.takeError());
+    request->run.notify = watches;
     llvm::Expected<std::unique_ptr<sandbox::Run>> run =
         sandbox::start(request->policy, request->run);
     if (!run) {
       removeMade(*request);
       return fail(run.takeError());
     }
-    llvm::Expected<sandbox::RunResult> result = (*relay)->supervise(**run);
+    std::unique_ptr<sandbox::Observer> observer;
+    if (watches) {
+      llvm::Expected<std::unique_ptr<sandbox::Observer>> made =
+          sandbox::Observer::create(request->policy, **run, options_.learn.has_value());
+      if (!made) {
+        removeMade(*request);
+        return fail(made.takeError());
+      }
+      observer = std::move(*made);
+    }
+    llvm::Expected<sandbox::RunResult> result = (*relay)->supervise(**run, observer.get());
     removeMade(*request);
     if (!result)
       return fail(result.takeError());
     printEnd(llvm::errs(), *request, *result);
-    epilogue_.write(*request, *result);
+    std::optional<sandbox::Report> report;
+    if (options_.report) {
+      report = observer->report();
+      sandbox::printReport(llvm::errs(), *report, result->code != 0);
+    }
+    if (learnedFile)
+      writeLearned(*learnedFile, observer->learned(), *request);
+    epilogue_.write(*request, *result, report ? &*report : nullptr);
     return exitLike(*result);
+  }
+
+  /// The code is the command's whatever happens here; what went wrong is said.
+  void writeLearned(const sandbox::LearnedFile& file, const sandbox::Learned& learned,
+                    const Request& request) const {
+    sandbox::LearnedNames names;
+    names.home = request.home;
+    names.workdir = request.policy.workingDirectory().str();
+    names.command = options_.command;
+    std::vector<std::string> notes;
+    const std::string text = sandbox::learnedProfile(learned, names, notes);
+    if (llvm::Error error = file.write(text)) {
+      print(llvm::errs(), failureOf(std::move(error)));
+      return;
+    }
+    for (const std::string& note : notes)
+      printNote(llvm::errs(), note);
   }
 
   static void removeMade(const Request& request) {
@@ -129,10 +189,8 @@ private:
       epilogue_.writeObject(sandbox::explainJson(request->policy, *plan));
       return 0;
     }
-    sandbox::ExplainOptions how;
+    sandbox::ExplainOptions how = explainOptions();
     how.home = request->home;
-    how.colour = isColoured();
-    how.width = terminalWidth();
     if (!request->profile.empty())
       llvm::outs() << "profile " << escapeForText(request->profile) << ", phase " << request->phase
                    << '\n';
@@ -140,6 +198,13 @@ private:
     for (const std::string& note : request->notes)
       llvm::outs() << "note: " << escapeForText(note) << '\n';
     return 0;
+  }
+
+  sandbox::ExplainOptions explainOptions() const {
+    sandbox::ExplainOptions how;
+    how.colour = isColoured();
+    how.width = terminalWidth();
+    return how;
   }
 
   bool isColoured() const {

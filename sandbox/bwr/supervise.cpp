@@ -120,12 +120,20 @@ void SignalRelay::State::handle(const Caught& caught, sandbox::Run& run) {
   run.signal(caught.number);
 }
 
-llvm::Expected<sandbox::RunResult> SignalRelay::supervise(sandbox::Run& run) {
+llvm::Expected<sandbox::RunResult> SignalRelay::supervise(sandbox::Run& run,
+                                                          sandbox::Observer* observer) {
   State& state = *state_;
-  while (true) {
-    pollfd entries[2] = {{state.reading.get(), POLLIN, 0}, {run.descriptor(), POLLIN, 0}};
-    if (retryInterrupted([&] { return ::poll(entries, 2, -1); }) < 0)
+  // What came while the run was started has no descriptor that says so.
+  for (bool first = true;; first = false) {
+    pollfd entries[3] = {{state.reading.get(), POLLIN, 0},
+                         {run.descriptor(), POLLIN, 0},
+                         {observer != nullptr ? observer->descriptor() : -1, POLLIN, 0}};
+    if (retryInterrupted([&] { return ::poll(entries, 3, first ? 0 : -1); }) < 0)
       return sysError("wait for", "the run", errno);
+    if (entries[2].revents != 0)
+      observer->serve();
+    if (!first && entries[0].revents == 0 && entries[1].revents == 0)
+      continue;
     Caught caught;
     while (::read(state.reading.get(), &caught, sizeof caught) == ssize_t(sizeof caught))
       state.handle(caught, run);

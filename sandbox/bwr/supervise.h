@@ -1,6 +1,7 @@
 #pragma once
 // Standing where the command stands: signals, job control and the terminal while it runs.
 
+#include "sandbox/command/recorder.h"
 #include "sandbox/command/runner.h"
 
 namespace gos::bwr {
@@ -15,8 +16,8 @@ public:
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;
 
-  /// Runs until the command has ended.
-  llvm::Expected<sandbox::RunResult> supervise(sandbox::Run& run);
+  /// Runs until the command has ended. `observer`, where there is one, is served meanwhile.
+  llvm::Expected<sandbox::RunResult> supervise(sandbox::Run& run, sandbox::Observer* observer);
 
 private:
   SignalRelay() = default;

@@ -3,6 +3,8 @@
 #include "sandbox/command/command_lookup.h"
 #include "sandbox/command/placeholders.h"
 #include "sandbox/linux/features.h"
+#include "sandbox/linux/self_proof.h"
+#include "sandbox/linux/seccomp_filter.h"
 #include "sandbox/linux/spawn.h"
 #include "sandbox/linux/temporary.h"
 #include "sandbox/linux/unavailable.h"
@@ -74,6 +76,10 @@ llvm::Error asRunError(const Policy& policy, const ChildPlan& plan, const FoundC
   const llvm::StringRef primitive = stagePrimitive(stage);
   if (stage == Stage::Execute)
     return executeFailure(policy, plan, command, error);
+  if (stage == Stage::Filter && error == EBUSY && plan.filterNotifies)
+    return problem(RunProblem::Policy,
+                   "a report inside a report: the run around this one is watched already",
+                   "leave out `--report` and `--learn` of one of the two");
   if (stage == Stage::WorkingDirectory)
     return problem(
         RunProblem::Policy,
@@ -309,7 +315,7 @@ struct Prepared {
 
 /// Everything before something is made: checks, the command, the plan.
 llvm::Expected<Prepared> prepare(const Policy& policy, const RunOptions& options,
-                                 llvm::StringRef temporaryDirectory) {
+                                 llvm::StringRef temporaryDirectory, bool prove) {
   if (llvm::Error error = policy.check())
     return problem(RunProblem::Policy, llvm::toString(std::move(error)));
   std::string directory = policy.workingDirectory().str();
@@ -326,8 +332,16 @@ llvm::Expected<Prepared> prepare(const Policy& policy, const RunOptions& options
       findCommand(options.program, options.environment, directory);
   if (!command)
     return command.takeError();
+  HostLimits limits = hostLimits();
+  if (prove && !options.skipSelfProof) {
+    // The first use of a level on a host: what it promises is tried before it is offered.
+    llvm::Expected<ProvenLevel> proven = proveOnce(policy.level());
+    if (!proven)
+      return asRunError(proven.takeError());
+    limits.pidNamespace = proven->pidNamespace;
+  }
   llvm::Expected<ChildPlan> plan =
-      compilePlan(policy, hostTree(), hostLimits(), options.environment, temporaryDirectory);
+      compilePlan(policy, hostTree(), limits, options.environment, temporaryDirectory);
   if (!plan)
     return asRunError(plan.takeError());
   // Names that are there only because another run denies them too, or a crash left them.
@@ -354,7 +368,8 @@ bool wantsTemporary(const Policy& policy) {
 
 llvm::Expected<ChildPlan> compileForHost(const Policy& policy, const RunOptions& options) {
   llvm::Expected<Prepared> prepared =
-      prepare(policy, options, wantsTemporary(policy) ? "/var/tmp/bwr-run-NAME" : "");
+      prepare(policy, options, wantsTemporary(policy) ? "/var/tmp/bwr-run-NAME" : "",
+              /*prove=*/false);
   if (!prepared)
     return prepared.takeError();
   return std::move(prepared->plan);
@@ -371,10 +386,17 @@ llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOption
       return asRunError(made.takeError());
     temporary = std::move(*made);
   }
-  llvm::Expected<Prepared> prepared = prepare(policy, options, temporary.path());
+  llvm::Expected<Prepared> prepared =
+      prepare(policy, options, temporary.path(), /*prove=*/true);
   if (!prepared)
     return prepared.takeError();
-  prepared->plan.filterNotifies = options.notify;
+  // Below standard there is no filter, and so nothing that could notify.
+  if (options.notify && !prepared->plan.filter.empty()) {
+    const llvm::ArrayRef<FilterInstruction> filter =
+        filterProgram({policy.level(), policy.network(), /*notifies=*/true});
+    prepared->plan.filter.assign(filter.begin(), filter.end());
+    prepared->plan.filterNotifies = true;
+  }
   llvm::Expected<Placeholders> placeholders = Placeholders::create(prepared->plan.placeholders);
   if (!placeholders)
     return asRunError(placeholders.takeError());
@@ -387,6 +409,8 @@ llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOption
 }
 
 llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
+  if (asked.notify) // the command would wait for ever
+    return problem(RunProblem::Policy, "a run that is watched needs somebody who serves it");
   RunOptions options = asked;
   const bool captures = asked.streams == RunOptions::Streams::Capture;
   UniqueFd reading[2], null;

@@ -1,0 +1,592 @@
+#include "sandbox/command/recorder.h"
+
+#include "sandbox/command/seen_tree.h"
+#include "sandbox/linux/path_walk.h"
+#include "sandbox/sys_error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <arpa/inet.h>
+#include <bitset>
+#include <cstring>
+#include <fstream>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+namespace gos::sandbox {
+
+namespace {
+
+constexpr size_t kMostLineBytes = size_t(16) << 20;
+constexpr size_t kMostUsed = 50000;
+constexpr size_t kMostNames = 1024;
+// What was judged already, forgotten when it grows past this.
+constexpr size_t kMostRemembered = 32768, kMostRememberedBytes = size_t(4) << 20;
+
+constexpr llvm::StringLiteral kProbedAbove[] = {
+#define GOS_PROBED_ABOVE(name) name,
+#include "sandbox/command/harmless.def"
+};
+constexpr llvm::StringLiteral kProbedPaths[] = {
+#define GOS_PROBED_PATH(path) path,
+#include "sandbox/command/harmless.def"
+};
+
+bool isEntryAct(PathAct act) {
+  switch (act) {
+  case PathAct::MakeDirectory:
+  case PathAct::Make:
+  case PathAct::Remove:
+  case PathAct::RenameFrom:
+  case PathAct::RenameTo:
+  case PathAct::LinkTo:
+    return true;
+  case PathAct::Look:
+  case PathAct::LookLink:
+  case PathAct::Open:
+  case PathAct::OpenStructured:
+  case PathAct::Create:
+  case PathAct::Execute:
+  case PathAct::LinkFrom:
+  case PathAct::Change:
+  case PathAct::ChangeLink:
+  case PathAct::Connect:
+    return false;
+  }
+  return false;
+}
+
+/// A path that was walked as the command's kernel would, and behind its view on the host.
+struct Place {
+  std::string path; // canonical
+  NodeKind kind = NodeKind::Missing;
+  bool hasParent = false;
+};
+
+/// An internet address, or none.
+struct Inet {
+  std::string text;
+  uint16_t port = 0;
+  bool loopback = false; // or the unspecified address, which connects to it
+};
+
+std::optional<Inet> inetAddress(llvm::StringRef bytes) {
+  sa_family_t family = 0;
+  if (bytes.size() < sizeof family)
+    return std::nullopt;
+  std::memcpy(&family, bytes.data(), sizeof family);
+  char text[INET6_ADDRSTRLEN] = {};
+  Inet inet;
+  if (family == AF_INET && bytes.size() >= sizeof(sockaddr_in)) {
+    sockaddr_in address;
+    std::memcpy(&address, bytes.data(), sizeof address);
+    ::inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
+    inet.port = ntohs(address.sin_port);
+    const uint32_t host = ntohl(address.sin_addr.s_addr);
+    inet.loopback = host >> 24 == 127 || host == 0;
+    inet.text = llvm::formatv("{0}:{1}", text, inet.port);
+    return inet;
+  }
+  // sin6_scope_id may be left off.
+  if (family == AF_INET6 && bytes.size() >= offsetof(sockaddr_in6, sin6_scope_id)) {
+    sockaddr_in6 address{};
+    std::memcpy(&address, bytes.data(), std::min(bytes.size(), sizeof address));
+    ::inet_ntop(AF_INET6, &address.sin6_addr, text, sizeof text);
+    inet.port = ntohs(address.sin6_port);
+    const uint8_t* v6 = address.sin6_addr.s6_addr;
+    const bool isMapped = IN6_IS_ADDR_V4MAPPED(&address.sin6_addr);
+    inet.loopback = IN6_IS_ADDR_LOOPBACK(&address.sin6_addr) ||
+                    IN6_IS_ADDR_UNSPECIFIED(&address.sin6_addr) || (isMapped && v6[12] == 127);
+    inet.text = llvm::formatv("[{0}]:{1}", text, inet.port);
+    return inet;
+  }
+  return std::nullopt;
+}
+
+/// The name of an abstract socket, or empty.
+llvm::StringRef abstractName(llvm::StringRef bytes) {
+  sa_family_t family = 0;
+  constexpr size_t kName = offsetof(sockaddr_un, sun_path);
+  if (bytes.size() <= kName + 1 || bytes[kName] != '\0')
+    return {};
+  std::memcpy(&family, bytes.data(), sizeof family);
+  return family == AF_UNIX ? bytes.drop_front(kName + 1) : llvm::StringRef();
+}
+
+/// Does somebody listen there, outside? A name with control bytes is not looked for.
+bool isHostAbstract(llvm::StringRef name) {
+  std::ifstream file("/proc/net/unix");
+  const std::string wanted = " @" + name.rtrim('\0').str();
+  for (std::string line; std::getline(file, line);)
+    if (llvm::StringRef(line).ends_with(wanted))
+      return true;
+  return false;
+}
+
+std::string familyName(uint64_t family) {
+  switch (uint32_t(family)) {
+  case AF_PACKET:
+    return "a packet socket";
+  case AF_ALG:
+    return "a socket of the kernel's cryptography";
+  case AF_VSOCK:
+    return "a vsock socket";
+  case AF_BLUETOOTH:
+    return "a bluetooth socket";
+  default:
+    return llvm::formatv("a socket of family {0}", uint32_t(family));
+  }
+}
+
+} // namespace
+
+struct Recorder::State {
+  State(const Policy& policyOfRun, const ChildPlan& planOfRun, const HostTree& host, bool learnsToo)
+      : policy(policyOfRun), plan(planOfRun), tree(planOfRun, host), learns(learnsToo) {}
+
+  const Policy& policy;
+  const ChildPlan& plan;
+  const SeenTree tree;
+  const bool learns;
+
+  std::vector<Denied> lines;
+  llvm::StringMap<size_t> lineOf;
+  size_t lineBytes = 0;
+  uint64_t unlisted = 0, unread = 0;
+  // Act and name as they were given -> the line, or kNothing.
+  static constexpr int kNothing = -1, kMissing = -2;
+  llvm::StringMap<int> remembered;
+  size_t rememberedBytes = 0;
+  std::string key;
+  // Sockets of the run's own.
+  std::bitset<65536> boundPorts;
+  bool boundAnyPort = false;
+  llvm::StringMap<char> boundNames;
+
+  struct Use {
+    Access access;
+    size_t rule;
+  };
+  llvm::StringMap<Use> used;
+  uint64_t forgotten = 0;
+  bool workdirRead = false, workdirWritten = false;
+  NetworkMode networkUsed = NetworkMode::None;
+
+  // ---- lines
+  // --------------------------------------------------------------------------------------
+
+  /// The line of an act: the one there is, one more, or none when the report is full.
+  int note(Denied line, llvm::StringRef sameAs, uint32_t process) {
+    const auto found = lineOf.find(sameAs);
+    if (found != lineOf.end()) {
+      Denied& old = lines[found->second];
+      ++old.count;
+      // To ask about a file and then to open it is one wish.
+      if (old.operation == spelling(Operation::Query) && line.operation != old.operation) {
+        old.call = std::move(line.call);
+        old.operation = std::move(line.operation);
+        old.harmless = line.harmless;
+      }
+      return int(found->second);
+    }
+    const size_t bytes = sameAs.size() + line.path.size() + line.rule.size() + line.flag.size();
+    if (lines.size() == kMostDenied || lineBytes + bytes > kMostLineBytes) {
+      ++unlisted;
+      return kNothing;
+    }
+    lineBytes += bytes;
+    line.process = processName(process);
+    lineOf[sameAs] = lines.size();
+    lines.push_back(std::move(line));
+    return int(lines.size() - 1);
+  }
+
+  static std::string callName(int number) {
+    const llvm::StringRef name = systemCallName(number);
+    return name.empty() ? "call " + std::to_string(number) : name.str();
+  }
+
+  void takeRefusal(const SeenCall& call) {
+    Denied line;
+    line.call = callName(call.number);
+    line.operation = "call";
+    line.evidence = Evidence::Observed;
+    llvm::StringRef why, group;
+    for (const SystemCallRow& row : systemCallRows())
+      if (row.number == call.number) {
+        why = row.why;
+        group = row.group;
+      }
+    if (group == "Socket")
+      line.address = familyName(call.arguments[0]);
+    else if (group == "DeviceControl")
+      line.address = llvm::formatv("request {0:x}", uint32_t(call.arguments[1]));
+    else if (group == "Clone" || group == "Unshare")
+      line.address = llvm::formatv("flags {0:x}", call.arguments[0]);
+    else
+      line.address = "`" + line.call + "`";
+    line.rule =
+        llvm::formatv("the filter of level `{0}` refuses it: {1}", gos::spelling(policy.level()),
+                      why.empty() ? "the table of calls does not know it" : why);
+    const auto allows = [&](SandboxLevel level, NetworkMode network) {
+      return filterError({level, network, true}, call.number, call.arguments) == 0;
+    };
+    if (policy.network() == NetworkMode::Client && allows(policy.level(), NetworkMode::Open))
+      line.flag = "--network open";
+    else if (policy.level() == SandboxLevel::Strict &&
+             allows(SandboxLevel::Standard, policy.network()))
+      line.flag = "--level standard";
+    // Programs take ENOSYS for an older kernel and have another way.
+    line.harmless = call.refusal == ENOSYS;
+    const std::string sameAs = "!" + line.call + " " + line.address;
+    note(std::move(line), sameAs, call.process);
+  }
+
+  // ---- names
+  // --------------------------------------------------------------------------------------
+
+  Place placeOf(const SeenPath& path) const {
+    Place place;
+    const llvm::StringRef written = path.path.rtrim('/');
+    const llvm::StringRef last = written.substr(written.rfind('/') + 1);
+    PathWalk walk(tree);
+    if (path.follows || last.empty() || last == "." || last == "..") {
+      WalkedPath walked = walk.follow(path.path);
+      place.path = std::move(walked.path);
+      place.kind = walked.entry.kind;
+    } else {
+      const WalkedPath parent = walk.follow(written.drop_back(last.size()));
+      place.path = childPath(parent.path, last);
+      if (parent.entry.kind == NodeKind::Directory)
+        place.kind = walk.look(place.path).kind;
+    }
+    place.hasParent = place.kind != NodeKind::Missing ||
+                      walk.look(parentPath(place.path)).kind == NodeKind::Directory;
+    return place;
+  }
+
+  /// Is this what programs look for everywhere?
+  bool isHarmless(const Place& place, Operation operation) const {
+    if (llvm::is_contained(kProbedPaths, place.path))
+      return true;
+    if (operation == Operation::Write)
+      return false;
+    const llvm::StringRef workdir = policy.workingDirectory();
+    const llvm::StringRef parent = parentPath(place.path);
+    if (workdir.empty() || !isAtOrBeneath(workdir, parent) || isAtOrBeneath(place.path, workdir))
+      return false;
+    const llvm::StringRef name = llvm::StringRef(place.path).rsplit('/').second;
+    return operation == Operation::Query || llvm::is_contained(kProbedAbove, name);
+  }
+
+  void adviseOn(const Verdict& verdict, const Place& place, PathAct act, Denied& line) const {
+    const bool entry = isEntryAct(act) || place.kind == NodeKind::Missing;
+    const llvm::StringRef target = entry ? parentPath(place.path) : llvm::StringRef(place.path);
+    switch (verdict.remedy) {
+    case Remedy::GrantReadOnly:
+      line.flag = "--ro " + shellQuoted(place.path);
+      return;
+    case Remedy::GrantReadWrite:
+      if (target == "/")
+        line.advice = "only a directory of its own can be granted, not all of `/`";
+      else
+        line.flag = "--rw " + shellQuoted(target);
+      return;
+    case Remedy::RemoveUserRule: {
+      const std::string& written = policy.rules()[*verdict.rule].writtenAs;
+      line.advice = "leave out " + (written.empty() ? "your denial" : "`" + written + "`");
+      return;
+    }
+    case Remedy::None:
+    case Remedy::AllowEnv:
+    case Remedy::AllowNetworkClient:
+    case Remedy::AllowNetworkOpen:
+      return;
+    }
+  }
+
+  void learn(const Place& place, const SeenPath& path, const Verdict& verdict) {
+    if (!verdict.rule)
+      return;
+    const PathRule& rule = policy.rules()[*verdict.rule];
+    const bool writes = path.operation == Operation::Write;
+    if (rule.path == policy.workingDirectory()) {
+      (writes ? workdirWritten : workdirRead) = true;
+      return;
+    }
+    // The base view and the guards are there for every command.
+    if (rule.origin == Origin::Shipped && rule.access == Access::ReadOnly)
+      return;
+    if (place.kind == NodeKind::Missing && !writes)
+      return;
+    llvm::StringRef target = place.path;
+    if (writes && (isEntryAct(path.act) || path.creates || place.kind == NodeKind::Missing) &&
+        isAtOrBeneath(parentPath(target), rule.path))
+      target = parentPath(target);
+    const auto found = used.find(target);
+    if (found != used.end()) {
+      if (writes)
+        found->second.access = Access::ReadWrite;
+    } else if (used.size() == kMostUsed) {
+      ++forgotten;
+    } else {
+      used.try_emplace(target, Use{writes ? Access::ReadWrite : Access::ReadOnly, *verdict.rule});
+    }
+  }
+
+  /// The line of a name, kNothing, or kMissing where what it names is not there.
+  int judge(const SeenCall& call, const SeenPath& path) {
+    Place place = placeOf(path);
+    // The private temp stands before the host's: what is there alone is out of reach.
+    if (place.kind == NodeKind::Missing && !path.creates)
+      place.kind = tree.behindTemporary(place.path);
+    else if (tree.isOwn(place.path))
+      return place.kind == NodeKind::Missing ? kMissing : kNothing;
+    const bool missing = place.kind == NodeKind::Missing;
+    const int nothing = missing ? kMissing : kNothing;
+    Operation operation = path.operation;
+    if (operation == Operation::Read && place.kind == NodeKind::Directory)
+      operation = Operation::List;
+    const ViewStep* made = tree.made(place.path);
+    const bool looks = operation == Operation::Query || operation == Operation::List;
+    // A directory that leads to a grant can be seen and listed.
+    if ((looks && (made != nullptr || place.path == "/")) ||
+        (operation == Operation::Read && made != nullptr &&
+         made->kind != ViewStep::Kind::MakeDirectory))
+      return nothing;
+    Denied line;
+    line.call = callName(call.number);
+    line.operation = path.act == PathAct::Connect ? "connect" : spelling(operation).str();
+    line.path = place.path;
+    const Verdict verdict = decide(policy, place.path, operation);
+    if (verdict.allowed) {
+      if (learns)
+        learn(place, path, verdict);
+      if ((path.act != PathAct::Remove && path.act != PathAct::RenameFrom) || missing ||
+          !tree.isMountPoint(place.path))
+        return nothing;
+      line.rule = "`" + place.path + "` is the root of a grant: what is in it can go, it stays";
+      if (const llvm::StringRef parent = parentPath(place.path); parent != "/")
+        line.flag = "--rw " + shellQuoted(parent);
+      return note(std::move(line), "w" + place.path, call.process);
+    }
+    // What is not there outside is not there inside: nobody refused it.
+    if (missing && !(path.creates && place.hasParent))
+      return kMissing;
+    const bool exists = path.exclusive && !missing;
+    if (exists && (made != nullptr || place.path == "/" || tree.isMountPoint(place.path) ||
+                   decide(policy, place.path, Operation::Query).allowed))
+      return nothing; // "file exists", as outside
+    line.rule = describe(policy, verdict, place.path);
+    line.harmless = exists || isHarmless(place, operation);
+    adviseOn(verdict, place, path.act, line);
+    const bool writes = operation == Operation::Write;
+    return note(std::move(line), (writes ? "w" : "r") + place.path, call.process);
+  }
+
+  void remember(int value) {
+    if (remembered.size() == kMostRemembered || rememberedBytes > kMostRememberedBytes) {
+      remembered.clear();
+      rememberedBytes = 0;
+    }
+    rememberedBytes += key.size();
+    remembered[key] = value;
+  }
+
+  void takePaths(const SeenCall& call) {
+    for (const SeenPath& path : call.paths) {
+      key.assign(1, char(path.act));
+      key += char(uint8_t(path.operation) << 3 | unsigned(path.follows) << 2 |
+                  unsigned(path.creates) << 1 | unsigned(path.exclusive));
+      key.append(path.path.begin(), path.path.end());
+      const bool isSource = path.act == PathAct::RenameFrom || path.act == PathAct::LinkFrom;
+      int line;
+      if (const auto found = remembered.find(key); found != remembered.end()) {
+        line = found->second;
+        if (line >= 0)
+          ++lines[size_t(line)].count;
+      } else {
+        line = judge(call, path);
+        if (line != kMissing || (!isSource && !learns))
+          remember(line == kMissing ? kNothing : line);
+      }
+      if (line == kMissing && isSource)
+        return; // the call ends there: nothing to move, no new name
+    }
+  }
+
+  // ---- addresses
+  // ------------------------------------------------------------------------------------
+
+  void takeAddress(const SeenCall& call) {
+    const bool binds = systemCallName(call.number) == "bind";
+    if (const std::optional<Inet> inet = inetAddress(call.address)) {
+      if (binds)
+        takeBind(call, *inet);
+      else
+        takeConnect(call, *inet);
+      return;
+    }
+    const llvm::StringRef name = abstractName(call.address);
+    if (name.empty())
+      return;
+    if (binds) {
+      if (boundNames.size() < kMostNames)
+        boundNames[name] = 1;
+      return;
+    }
+    if (boundNames.contains(name) || plan.landlock.scopes == 0 || !isHostAbstract(name))
+      return;
+    Denied line;
+    line.call = callName(call.number);
+    line.operation = "connect";
+    line.address = "@" + name.str();
+    line.rule = "abstract sockets of the host stay outside";
+    const std::string sameAs = "@" + name.str();
+    note(std::move(line), sameAs, call.process);
+  }
+
+  void takeBind(const SeenCall& call, const Inet& inet) {
+    const bool isStream = call.socketType == SOCK_STREAM;
+    switch (policy.network()) {
+    case NetworkMode::None:
+      if (inet.port == 0)
+        boundAnyPort = true;
+      else
+        boundPorts.set(inet.port);
+      return;
+    case NetworkMode::Client:
+      if (isStream || (call.socketType == 0 && inet.port != 0))
+        noteNetwork(call, inet, NetworkAct::Listen, "bind");
+      return;
+    case NetworkMode::Open:
+      if (isStream || inet.port != 0)
+        networkUsed = NetworkMode::Open;
+      return;
+    }
+  }
+
+  void takeConnect(const SeenCall& call, const Inet& inet) {
+    if (policy.network() != NetworkMode::None) {
+      networkUsed = std::max(networkUsed, NetworkMode::Client);
+      return;
+    }
+    // Port 0 is nobody's: libc asks in this way which of its addresses would be used.
+    if (inet.port == 0)
+      return;
+    // What the run itself serves on its own loopback is there.
+    if (inet.loopback && (boundAnyPort || boundPorts.test(inet.port)))
+      return;
+    noteNetwork(call, inet, NetworkAct::Connect, "connect");
+  }
+
+  void noteNetwork(const SeenCall& call, const Inet& inet, NetworkAct act,
+                   llvm::StringRef operation) {
+    const Verdict verdict = decideNetwork(policy, act);
+    if (verdict.allowed)
+      return;
+    Denied line;
+    line.call = callName(call.number);
+    line.operation = operation.str();
+    line.address = inet.text;
+    line.rule =
+        llvm::formatv("network `{0}`: {1}", gos::spelling(policy.network()),
+                      act == NetworkAct::Listen ? "the command connects and accepts nothing"
+                      : inet.loopback ? "the loopback is the run's own, the host's is not there"
+                                      : "nothing outside is reached");
+    line.flag = verdict.remedy == Remedy::AllowNetworkOpen ? "--network open" : "--network client";
+    const std::string sameAs = "n" + operation.str() + inet.text;
+    note(std::move(line), sameAs, call.process);
+  }
+};
+
+Recorder::Recorder(const Policy& policy, const ChildPlan& plan, const HostTree& tree, bool learns)
+    : state_(std::make_unique<State>(policy, plan, tree, learns)) {}
+Recorder::~Recorder() = default;
+
+void Recorder::take(const SeenCall& call) {
+  if (call.unread)
+    ++state_->unread;
+  if (call.refusal != 0) {
+    state_->takeRefusal(call);
+    return;
+  }
+  state_->takePaths(call);
+  if (!call.address.empty())
+    state_->takeAddress(call);
+}
+
+Report Recorder::report() const {
+  Report report;
+  report.level = state_->policy.level();
+  report.watched = state_->plan.filterNotifies;
+  report.denied = state_->lines;
+  report.unlisted = state_->unlisted;
+  report.unread = state_->unread;
+  std::stable_partition(report.denied.begin(), report.denied.end(),
+                        [](const Denied& line) { return !line.harmless; });
+  return report;
+}
+
+Learned Recorder::learned() const {
+  Learned learned;
+  for (const auto& entry : state_->used)
+    learned.used.push_back(
+        {entry.first().str(), entry.second.access, state_->policy.rules()[entry.second.rule].path});
+  llvm::sort(learned.used, [](const UsedPath& a, const UsedPath& b) { return a.path < b.path; });
+  learned.workdirRead = state_->workdirRead;
+  learned.workdirWritten = state_->workdirWritten;
+  learned.network = state_->networkUsed;
+  learned.forgotten = state_->forgotten;
+  for (const Denied& line : state_->lines)
+    if (!line.harmless && !line.flag.empty() && !llvm::is_contained(learned.refused, line.flag) &&
+        learned.refused.size() < kMostNames)
+      learned.refused.push_back(line.flag);
+  return learned;
+}
+
+// ---- watching a run -----------------------------------------------------------------------------
+
+llvm::Expected<std::unique_ptr<Observer>> Observer::create(const Policy& policy, const Run& run,
+                                                           bool learns) {
+  std::unique_ptr<Observer> observer(new Observer(policy, run, learns));
+  if (observer->descriptor_ < 0)
+    return observer; // it ended before anything could be seen, or has no filter
+  auto server =
+      NotificationServer::create(run.notifications(), {policy.level(), policy.network(), true});
+  if (!server)
+    return server.takeError();
+  observer->server_ = std::move(*server);
+  return observer;
+}
+
+void Observer::serve() {
+  if (descriptor_ < 0)
+    return;
+  if (server_->serve([&](const SeenCall& call) { recorder_.take(call); }) ==
+      NotificationServer::State::Gone)
+    descriptor_ = -1;
+}
+
+llvm::Error checkObservable(SandboxLevel level) {
+  const int error = listenerError();
+  if (error == 0)
+    return llvm::Error::success();
+  if (error == EBUSY)
+    return llvm::make_error<RunError>(
+        RunProblem::Policy,
+        "a report inside a report: the run around this one is watched already, and the kernel has "
+        "one listener for a tree of processes",
+        "leave out `--report` and `--learn` of one of the two");
+  if (!hasFileSystemPolicy(level))
+    return llvm::Error::success(); // there is no filter to listen to
+  return llvm::make_error<RunError>(
+      RunProblem::Policy,
+      "a report needs the kernel's user notification, which is refused here: " + errnoText(error),
+      "leave out `--report` and `--learn`, or use Linux 5.5 or newer");
+}
+
+} // namespace gos::sandbox
