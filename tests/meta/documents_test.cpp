@@ -3,8 +3,9 @@
 // A fence says what stands in it: `gossamer` (checks clean), `gossamer error=GX0010` (gives exactly
 // that code), `gossamer run` (runs clean), each with options and with `file=hello.gos` for a name
 // that later commands use; `toml` (a manifest); `console` (`$ gos ...` lines and what they print,
-// `...` for any rest); `sh` and `text` (not run). Outside of fences an indented `gos ...` line is a
-// command: it succeeds, or `# refused: CODE` behind it says how it fails.
+// `...` for any rest); `sh`, `text` and `toml bwr` (a profile) (not run). Outside of fences an
+// indented `gos ...` line is a command: it succeeds, or `# refused: CODE` behind it says how it
+// fails.
 
 #include "tests/meta/source_tree.h"
 #include "tests/threats/support.h"
@@ -86,12 +87,12 @@ public:
         runCommand(block.text);
       else if (words[0] == "gossamer")
         runProgram(block, llvm::ArrayRef(words).drop_front());
-      else if (words[0] == "toml")
+      else if (block.info == "toml")
         runManifest(block);
       else if (words[0] == "console")
         runConsole(block);
       else
-        CHECK_MESSAGE((block.info == "sh" || block.info == "text"),
+        CHECK_MESSAGE((block.info == "sh" || block.info == "text" || block.info == "toml bwr"),
                       "the fence `" << block.info << "` does not say what stands in it");
     }
   }
