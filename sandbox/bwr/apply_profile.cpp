@@ -121,22 +121,13 @@ private:
         applied_.setEnv.push_back({setting.name, std::move(*value)});
   }
 
+  /// The working directory gets what the phase says; of a project above it nothing is writable, for
+  /// its marker may lie in a directory that holds other people's projects as well.
   void grantProject(const Phase& phase) {
-    const Access access = phase.project.value_or(Access::ReadOnly);
-    const bool isWorkdir = applied_.project == input_.workdir;
-    // Without a word about the project the working directory stays as it is.
-    if (!isWorkdir || phase.project)
-      applied_.rules.push_back({applied_.project, access, Origin::Profile, {}});
-    if (isWorkdir)
-      return;
+    if (applied_.project != input_.workdir)
+      applied_.rules.push_back({applied_.project, Access::ReadOnly, Origin::Profile, {}});
     if (phase.project)
-      applied_.rules.push_back({input_.workdir, access, Origin::Profile, {}});
-    if (access != Access::ReadWrite)
-      return;
-    sandbox::Guards guards = sandbox::guardsOf(applied_.project);
-    for (std::vector<std::string>* paths : {&guards.existing, &guards.missing})
-      for (std::string& path : *paths)
-        applied_.rules.push_back({std::move(path), Access::ReadOnly, Origin::Shipped, {}});
+      applied_.rules.push_back({input_.workdir, *phase.project, Origin::Profile, {}});
   }
 
   /// The canonical place of a pattern, or none with a note: what leads out of the project through a

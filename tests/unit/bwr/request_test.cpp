@@ -303,6 +303,15 @@ TEST_CASE("in a member of a workspace the whole workspace is the project") {
   CHECK(writes(request, host.home("src/p/target/x")));
 }
 
+TEST_CASE("of a project above the working directory nothing is writable") {
+  Host host;
+  host.tree.file("home/src/package-lock.json");
+  const Request request = host.good({"--profile", "npm", "true"});
+  CHECK(reads(request, host.home("src/package.json")));
+  CHECK(!writes(request, host.home("src/other/index.js")));
+  CHECK(writes(request, host.work("node_modules/x")));
+}
+
 TEST_CASE("a project never reaches a home") {
   Host host;
   host.tree.file("home/Cargo.lock");
@@ -414,7 +423,7 @@ TEST_CASE("the object of a run and of a failure are one line each") {
   result.signal = 9;
   result.wallSeconds = 0.5;
   result.createdGuards = {"/p/a\nb"};
-  CHECK(resultJson(request, result) ==
+  CHECK(resultJson(request, result, nullptr) ==
         "{\"schema\":1,\"code\":137,\"signal\":9,\"wall_seconds\":0.5,\"cpu_seconds\":0.0,"
         "\"peak_bytes\":0,\"killed\":0,\"cleaned\":{\"processes\":0,\"temporary_directory\":false},"
         "\"level\":\"strict\",\"profile\":\"go\",\"phase\":null,\"created_guards\":[\"/p/a\\nb\"],"
