@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t kLargestInline = 448;            // bytes that a string or vector keeps in the object
 constexpr size_t kMapped = size_t(128) << 10;       // blocks from here on are pages of their own
+constexpr size_t kMoved = size_t(64) << 20;         // above the largest threshold that malloc gives itself
 constexpr uint64_t kSlack = 24;                     // bytes of room in a copy of text
 
 ObjectKind objectKind(LayoutKind kind) {
@@ -134,7 +135,9 @@ void* Heap::reallocate(void* memory, size_t oldSize, size_t newSize) {
   if (!kPlainMalloc && oldSize > kLargestSmall && newSize > kLargestSmall) {
     if (newSize > oldSize && newSize - oldSize > limit_ - used_)
       return nullptr;
+    // From kMoved on only the map of the pages changes.
     chargeSteps(newSize < kMapped ? 32 : 1024);
+    chargeBytes(oldSize < kMoved ? oldSize : oldSize / 64);
     LargeBlock* block = static_cast<LargeBlock*>(memory) - 1;
     auto* moved = static_cast<LargeBlock*>(std::realloc(block, newSize + sizeof(LargeBlock)));
     if (moved == nullptr)
@@ -148,6 +151,7 @@ void* Heap::reallocate(void* memory, size_t oldSize, size_t newSize) {
   void* fresh = allocate(newSize);
   if (fresh == nullptr)
     return nullptr;
+  chargeBytes(std::min(oldSize, newSize));
   std::memcpy(fresh, memory, std::min(oldSize, newSize));
   deallocate(memory, oldSize);
   return fresh;

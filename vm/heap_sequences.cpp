@@ -13,11 +13,14 @@ bool Heap::reserveString(StringObject* string, uint64_t capacity) {
   if (capacity > kLargestCount)
     return false;
   const bool isInline = string->data == string->inlineText();
-  chargeBytes(string->length);
   const uint64_t grown = std::max(capacity, string->capacity < 4096 ? string->capacity * 2 + 16
                                                                     : string->capacity + string->capacity / 2);
-  for (uint64_t wanted : {grown, capacity}) { // the exact size where the generous one does not fit
+  // Where the generous size does not fit, most of what is left; else each byte would move the text once more.
+  for (uint64_t wanted : {grown, capacity + available() / 4 * 3, capacity}) {
+    if (wanted < capacity)
+      continue;
     if (isInline) {
+      chargeBytes(string->length);
       auto* buffer = static_cast<char*>(allocate(wanted));
       if (buffer == nullptr)
         continue;
@@ -80,8 +83,8 @@ bool Heap::makeRoom(VecObject* vec, uint64_t atFront, uint64_t atBack) {
   const uint64_t whole = vec->headroom + vec->capacity;
   const bool isInline = isInlineBuffer(vec, buffer);
   // A queue that gives back at the front what it takes at the back needs no more room: slide.
-  chargeBytes(vec->length * size);
   if (whole >= needed + needed / 2 + 4 && vec->headroom > atFront) {
+    chargeBytes(vec->length * size);
     std::memmove(buffer + atFront * size, vec->bytes, vec->length * size);
     vec->bytes = buffer + atFront * size;
     vec->headroom = atFront;
@@ -91,7 +94,8 @@ bool Heap::makeRoom(VecObject* vec, uint64_t atFront, uint64_t atBack) {
   const uint64_t minimum = std::max<uint64_t>(needed, size == 1 ? 16 : 4);
   const uint64_t grown =
       std::max(minimum, vec->length < 4096 ? vec->length * 2 : vec->length + vec->length / 2);
-  for (uint64_t wanted : {grown, minimum}) {
+  // As for strings: most of what is left, where the generous size does not fit.
+  for (uint64_t wanted : {grown, minimum + available() / 4 * 3 / size, minimum}) {
     // What is spare goes to the side that asked for it.
     const uint64_t front = atFront == 0 ? 0 : atFront + (wanted - needed) / 2;
     if (!isInline && vec->headroom == 0 && front == 0) {
@@ -105,6 +109,7 @@ bool Heap::makeRoom(VecObject* vec, uint64_t atFront, uint64_t atBack) {
     auto* fresh = static_cast<uint8_t*>(allocate(wanted * size));
     if (fresh == nullptr)
       continue;
+    chargeBytes(vec->length * size);
     if (vec->length != 0)
       std::memcpy(fresh + front * size, vec->bytes, vec->length * size);
     if (!isInline)
