@@ -100,9 +100,14 @@ std::vector<UsedPath> collapsed(std::vector<UsedPath> used) {
     std::string grant;
   };
   std::map<std::string, Kept> kept;
-  for (UsedPath& each : used) {
-    auto [place, isNew] =
-        kept.try_emplace(std::move(each.path), Kept{each.access, std::move(each.grant)});
+  llvm::sort(used, [](const UsedPath& a, const UsedPath& b) { return a.path < b.path; });
+  for (const UsedPath& each : used) {
+    const std::string beneath = each.path + "/";
+    const auto first =
+        llvm::partition_point(used, [&](const UsedPath& other) { return other.path < beneath; });
+    if (each.looked && first != used.end() && StringRef(first->path).starts_with(beneath))
+      continue;
+    auto [place, isNew] = kept.try_emplace(each.path, Kept{each.access, each.grant});
     if (!isNew && each.access == Access::ReadWrite)
       place->second.access = Access::ReadWrite;
   }
@@ -152,17 +157,16 @@ std::string learnedProfile(const Learned& learned, const LearnedNames& names,
     else
       unwritten.push_back(gos::spelling(each.access).str() + " " + each.path);
   }
-  std::string words;
-  for (const std::string& word : names.command)
-    words += (words.empty() ? "" : " ") + shellQuoted(word);
+  // Not its arguments: they may hold what nobody wants in a file.
   const std::string tool = names.command.empty() ? "" : names.command.front();
   const StringRef toolName = StringRef(tool).substr(StringRef(tool).rfind('/') + 1);
   const std::string shownName = isUtf8(toolName) ? toolName.str() : escapeForText(toolName);
+  const std::string shownTool = "`" + escapeForText(toolName) + "`";
 
-  std::string out = "# What this command used: " + escapeForText(words) +
-                    "\n#\n# Nothing of it counts yet. Read it, save it as "
+  std::string out = "# What a run of " + shownTool +
+                    " used.\n#\n# Nothing of it counts yet. Read it, save it as "
                     "~/.config/bwr/profiles/NAME.toml, and use it with\n# bwr --profile NAME.\n";
-  out += "summary = " + tomlString("learned from " + escapeForText(shownName)) + "\n";
+  out += "summary = " + tomlString("learned from a run of " + shownTool) + "\n";
   out += "# With this line the profile is also chosen by the command's name:\n# commands = [" +
          escapeForText(tomlString(shownName)) + "]\n";
   out += "\n[phase.build]\n";
@@ -179,15 +183,16 @@ std::string learnedProfile(const Learned& learned, const LearnedNames& names,
     out += "\n# A profile cannot hold these names; grant them on the command line:\n";
     for (const std::string& each : unwritten)
       out += "#   " + escapeForText(each) + "\n";
-    notes.push_back(std::to_string(unwritten.size()) +
-                    " paths have names that a profile cannot hold; they are comments in it");
+    notes.push_back(
+        "a profile cannot hold every name that was used; comments in it have the others: " +
+        std::to_string(unwritten.size()));
   }
   if (!learned.refused.empty()) {
     out += "\n# Refused in this run, so not granted here; add what the command really needs:\n";
     for (const std::string& flag : learned.refused)
       out += "#   " + escapeForText(flag) + "\n";
-    notes.push_back(std::to_string(learned.refused.size()) +
-                    " things were refused; they are comments in the profile");
+    notes.push_back("what was refused is not granted by the profile; comments in it: " +
+                    std::to_string(learned.refused.size()));
   }
   if (learned.forgotten != 0)
     notes.push_back("the run used more paths than are kept; the profile may lack some");

@@ -18,6 +18,8 @@ struct UsedPath {
   std::string path;
   Access access = Access::ReadOnly;
   std::string grant; // the path of the rule that allowed it: nothing wider is learned
+  /// A directory that was asked about and not opened: what is used beneath it is enough for that.
+  bool looked = false;
 };
 
 struct Learned {

@@ -169,6 +169,7 @@ struct Recorder::State {
   struct Use {
     Access access;
     size_t rule;
+    bool looked;
   };
   llvm::StringMap<Use> used;
   uint64_t forgotten = 0;
@@ -326,14 +327,17 @@ struct Recorder::State {
     if (writes && (isEntryAct(path.act) || path.creates || place.kind == NodeKind::Missing) &&
         isAtOrBeneath(parentPath(target), rule.path))
       target = parentPath(target);
+    const bool looked = path.operation == Operation::Query && place.kind == NodeKind::Directory;
     const auto found = used.find(target);
     if (found != used.end()) {
+      found->second.looked &= looked;
       if (writes)
         found->second.access = Access::ReadWrite;
     } else if (used.size() == kMostUsed) {
       ++forgotten;
     } else {
-      used.try_emplace(target, Use{writes ? Access::ReadWrite : Access::ReadOnly, *verdict.rule});
+      used.try_emplace(target,
+                       Use{writes ? Access::ReadWrite : Access::ReadOnly, *verdict.rule, looked});
     }
   }
 
@@ -534,8 +538,8 @@ Report Recorder::report() const {
 Learned Recorder::learned() const {
   Learned learned;
   for (const auto& entry : state_->used)
-    learned.used.push_back(
-        {entry.first().str(), entry.second.access, state_->policy.rules()[entry.second.rule].path});
+    learned.used.push_back({entry.first().str(), entry.second.access,
+                            state_->policy.rules()[entry.second.rule].path, entry.second.looked});
   llvm::sort(learned.used, [](const UsedPath& a, const UsedPath& b) { return a.path < b.path; });
   learned.workdirRead = state_->workdirRead;
   learned.workdirWritten = state_->workdirWritten;
