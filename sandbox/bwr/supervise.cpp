@@ -131,7 +131,7 @@ llvm::Expected<sandbox::RunResult> SignalRelay::supervise(sandbox::Run& run,
     if (retryInterrupted([&] { return ::poll(entries, 3, first ? 0 : -1); }) < 0)
       return sysError("wait for", "the run", errno);
     if (entries[2].revents != 0)
-      observer->serve();
+      observer->serve(entries[2].revents);
     if (!first && entries[0].revents == 0 && entries[1].revents == 0)
       continue;
     Caught caught;

@@ -25,6 +25,7 @@ constexpr size_t kMostUsed = 50000;
 constexpr size_t kMostNames = 1024;
 // What was judged already, forgotten when it grows past this.
 constexpr size_t kMostRemembered = 32768, kMostRememberedBytes = size_t(4) << 20;
+constexpr size_t kMostParentBytes = size_t(1) << 20;
 
 constexpr llvm::StringLiteral kProbedAbove[] = {
 #define GOS_PROBED_ABOVE(name) name,
@@ -64,6 +65,12 @@ struct Place {
   std::string path; // canonical
   NodeKind kind = NodeKind::Missing;
   bool hasParent = false;
+};
+
+/// A directory that was walked to.
+struct Parent {
+  std::string path;
+  NodeKind kind = NodeKind::Missing;
 };
 
 /// An internet address, or none.
@@ -161,6 +168,8 @@ struct Recorder::State {
   llvm::StringMap<int> remembered;
   size_t rememberedBytes = 0;
   std::string key;
+  llvm::StringMap<Parent> parents;
+  size_t parentBytes = 0;
   // Sockets of the run's own.
   std::bitset<65536> boundPorts;
   bool boundAnyPort = false;
@@ -249,21 +258,38 @@ struct Recorder::State {
   // ---- names
   // --------------------------------------------------------------------------------------
 
-  Place placeOf(const SeenPath& path) const {
+  /// The directory that holds a name, by the text in front of it: most calls are about names in few
+  /// directories.
+  const Parent& parentOf(llvm::StringRef text) {
+    if (const auto found = parents.find(text); found != parents.end())
+      return found->second;
+    if (parentBytes > kMostParentBytes) {
+      parents.clear();
+      parentBytes = 0;
+    }
+    PathWalk walk(tree);
+    WalkedPath walked = walk.follow(text);
+    parentBytes += text.size() + walked.path.size();
+    return parents[text] = {std::move(walked.path), walked.entry.kind};
+  }
+
+  Place placeOf(const SeenPath& path) {
     Place place;
     const llvm::StringRef written = path.path.rtrim('/');
     const llvm::StringRef last = written.substr(written.rfind('/') + 1);
-    PathWalk walk(tree);
-    if (path.follows || last.empty() || last == "." || last == "..") {
-      WalkedPath walked = walk.follow(path.path);
-      place.path = std::move(walked.path);
-      place.kind = walked.entry.kind;
-    } else {
-      const WalkedPath parent = walk.follow(written.drop_back(last.size()));
+    if (!last.empty() && last != "." && last != "..") {
+      const Parent& parent = parentOf(written.drop_back(last.size()));
       place.path = childPath(parent.path, last);
-      if (parent.entry.kind == NodeKind::Directory)
-        place.kind = walk.look(place.path).kind;
+      place.hasParent = parent.kind == NodeKind::Directory;
+      if (place.hasParent)
+        place.kind = tree.look(place.path).kind;
+      if (place.kind != NodeKind::Link || !path.follows)
+        return place;
     }
+    PathWalk walk(tree);
+    WalkedPath walked = walk.follow(path.path);
+    place.path = std::move(walked.path);
+    place.kind = walked.entry.kind;
     place.hasParent = place.kind != NodeKind::Missing ||
                       walk.look(parentPath(place.path)).kind == NodeKind::Directory;
     return place;
@@ -400,6 +426,14 @@ struct Recorder::State {
     remembered[key] = value;
   }
 
+  /// Where a name leads may have changed.
+  void forgetPlaces() {
+    remembered.clear();
+    rememberedBytes = 0;
+    parents.clear();
+    parentBytes = 0;
+  }
+
   void takePaths(const SeenCall& call) {
     for (const SeenPath& path : call.paths) {
       key.assign(1, char(path.act));
@@ -417,6 +451,10 @@ struct Recorder::State {
         if (line != kMissing || (!isSource && !learns))
           remember(line == kMissing ? kNothing : line);
       }
+      // The only ways for a link to come to a name. What is removed leaves a name that is missing,
+      // and a directory that is made is what the text says.
+      if (path.act == PathAct::Make || path.act == PathAct::RenameTo || path.act == PathAct::LinkTo)
+        forgetPlaces();
       if (line == kMissing && isSource)
         return; // the call ends there: nothing to move, no new name
     }
@@ -567,10 +605,10 @@ llvm::Expected<std::unique_ptr<Observer>> Observer::create(const Policy& policy,
   return observer;
 }
 
-void Observer::serve() {
+void Observer::serve(short events) {
   if (descriptor_ < 0)
     return;
-  if (server_->serve([&](const SeenCall& call) { recorder_.take(call); }) ==
+  if (server_->serve(events, [&](const SeenCall& call) { recorder_.take(call); }) ==
       NotificationServer::State::Gone)
     descriptor_ = -1;
 }

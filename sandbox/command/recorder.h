@@ -27,15 +27,15 @@ private:
 };
 
 /// Watches a run that was started with RunOptions::notify. Whoever waits for the run polls
-/// `descriptor()` as well and calls `serve` when it is readable: the command stands still until
-/// then, from its own `execve` on.
+/// `descriptor()` as well and calls `serve` with what `poll` said of it: the command stands still
+/// until then, from its own `execve` on.
 class Observer {
 public:
   static llvm::Expected<std::unique_ptr<Observer>> create(const Policy& policy, const Run& run,
                                                           bool learns);
   /// -1 when there is nothing to serve any more.
   int descriptor() const { return descriptor_; }
-  void serve();
+  void serve(short events);
   Report report() const { return recorder_.report(); }
   Learned learned() const { return recorder_.learned(); }
 

@@ -69,7 +69,9 @@ bool readText(uint32_t process, uint64_t address, std::string& text) {
   size_t done = 0;
   while (done < buffer.size()) {
     const uint64_t at = address + done;
-    const size_t wanted = std::min<uint64_t>(kPage - at % kPage, buffer.size() - done);
+    // Most names are short.
+    const size_t most = std::min<size_t>(done == 0 ? 256 : kPage, buffer.size() - done);
+    const size_t wanted = std::min<uint64_t>(kPage - at % kPage, most);
     const ssize_t got = readMemory(process, at, buffer.data() + done, wanted);
     if (got <= 0)
       return false;
@@ -188,6 +190,15 @@ public:
         bind_ = row.number;
       else if (row.name == "sendto")
         sendTo_ = row.number;
+      const bool isClient = choice.network == NetworkMode::Client;
+      const FilterVerdict verdict = isClient && row.client != FilterVerdict::Allow ? row.client
+                                    : choice.level == SandboxLevel::Strict         ? row.strict
+                                                                                   : row.standard;
+      if (row.number < 0 || verdict != FilterVerdict::Allow)
+        continue;
+      if (allowed_.size() <= size_t(row.number))
+        allowed_.resize(size_t(row.number) + 1);
+      allowed_[size_t(row.number)] = true;
     }
   }
 
@@ -204,21 +215,21 @@ public:
     return llvm::Error::success();
   }
 
-  State serve(llvm::function_ref<void(const SeenCall&)> seen) override {
-    // Bounded, so that a flood of calls keeps nobody from the signals and the end of the run.
-    for (unsigned round = 0; round != 64; ++round) {
-      pollfd entry{listener_, POLLIN, 0};
-      const int ready = retryInterrupted([&] { return ::poll(&entry, 1, 0); });
-      if (ready <= 0)
-        return State::Alive;
-      if ((entry.revents & POLLIN) == 0)
-        return State::Gone;
-      serveOne(seen);
-    }
+  State serve(short events, llvm::function_ref<void(const SeenCall&)> seen) override {
+    // A call that has been waiting is counted by the kernel until it is taken, also when its
+    // process has died meanwhile: this does not wait.
+    if ((events & POLLIN) == 0)
+      return State::Gone;
+    serveOne(seen);
     return State::Alive;
   }
 
 private:
+  /// A call that the level allows whatever its arguments are: nearly all that arrive.
+  bool isAllowed(int number) const {
+    return number >= 0 && size_t(number) < allowed_.size() && allowed_[size_t(number)];
+  }
+
   void serveOne(llvm::function_ref<void(const SeenCall&)> seen) {
     auto* request = reinterpret_cast<seccomp_notif*>(request_.data());
     std::fill(request_.begin(), request_.end(), 0); // the kernel insists
@@ -231,20 +242,19 @@ private:
     call.number = request->data.nr;
     call.process = request->pid;
     call.arguments = arguments;
-    call.refusal = filterError(choice_, call.number, arguments);
+    call.refusal = isAllowed(call.number) ? 0 : filterError(choice_, call.number, arguments);
     if (call.refusal == 0)
       readNames(call);
-    // The process that was read is the one that asked: while its cookie is valid it stands still,
-    // and its number cannot be another's.
     const uint64_t id = request->id;
-    if (::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
-      seen(call);
     std::fill(response_.begin(), response_.end(), 0);
     auto* response = reinterpret_cast<seccomp_notif_resp*>(response_.data());
     response->id = id;
     response->error = -call.refusal;
     response->flags = call.refusal == 0 ? uint32_t(SECCOMP_USER_NOTIF_FLAG_CONTINUE) : 0;
-    (void)::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, response);
+    // The kernel takes an answer only while the cookie is valid. Until then the caller stood still,
+    // so what was read was its own: no number of a process was another's by then.
+    if (::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, response) == 0)
+      seen(call);
   }
 
   void readNames(SeenCall& call) {
@@ -378,6 +388,7 @@ private:
   FilterChoice choice_;
   int connect_ = -1, bind_ = -1, sendTo_ = -1;
   const PathRows rows_;
+  std::vector<bool> allowed_;
   std::vector<uint64_t> request_, response_;
   std::array<SeenPath, 3> paths_;
   std::array<std::string, 3> texts_;

@@ -75,9 +75,10 @@ public:
   virtual ~NotificationServer() = default;
 
   enum class State : uint8_t { Alive, Gone };
-  /// Answers what waits and never waits itself. `seen` is called before the answer, while the
-  /// caller stands still. Gone: no process of the run is left that could ask.
-  virtual State serve(llvm::function_ref<void(const SeenCall&)> seen) = 0;
+  /// Answers one call, after `poll` has found the listener ready with these `events`. `seen` is
+  /// called when the answer was taken, which shows that the process that was read is the one that
+  /// asked. Gone: no process of the run is left that could ask.
+  virtual State serve(short events, llvm::function_ref<void(const SeenCall&)> seen) = 0;
 };
 
 /// Can a filter with a listener be installed here? 0, or the errno: EBUSY inside of a run that is

@@ -180,6 +180,17 @@ TEST_CASE("a link in a grant is judged by where it leads") {
   CHECK(run.lines().size() == 1);
 }
 
+TEST_CASE("a link that takes the place of a directory is followed from then on") {
+  Watched run;
+  run.tree.directory("/home/ann/p/d").file("/home/ann/p/d/x");
+  run.open("/home/ann/p/d/x");
+  CHECK(run.text().empty());
+  run.tree.link("/home/ann/p/d", "/srv/data");
+  run.entry("symlinkat", PathAct::Make, "/home/ann/p/d", /*creates=*/true);
+  run.open("/home/ann/p/d/x");
+  CHECK(run.text() == "read /srv/data/x --ro /srv/data/x\n");
+}
+
 TEST_CASE("a shipped denial has no flag, a denial of the user names it") {
   Watched run(policyOf().deny("/home/ann/p/src", Origin::User, "--deny src"));
   run.open("/home/ann/.ssh/id").open("/home/ann/p/src/main.c");
