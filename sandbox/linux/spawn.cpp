@@ -165,7 +165,7 @@ llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& in
   theirs.reset();
   UniqueFd self(int(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (!self)
-    return failure(Stage::Clone, errno);
+    return failure(Stage::Supervisor, errno);
   UniqueFd supervisor = raised(self.get());
   UniqueFd streams[3], temporaryParent, temporary;
   for (int stream = 0; stream != 3; ++stream) {
