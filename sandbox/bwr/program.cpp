@@ -138,7 +138,9 @@ private:
     std::optional<sandbox::Report> report;
     if (options_.report) {
       report = observer->report();
-      sandbox::printReport(llvm::errs(), *report, result->code != 0);
+      // Where the object is the last line here, it holds the report.
+      if (!options_.json || options_.jsonFile)
+        sandbox::printReport(llvm::errs(), *report, result->code != 0);
     }
     if (learnedFile)
       writeLearned(*learnedFile, observer->learned(), *request);
