@@ -3,8 +3,9 @@
 #include "sandbox/command/command_lookup.h"
 #include "sandbox/command/placeholders.h"
 #include "sandbox/linux/features.h"
-#include "sandbox/linux/self_proof.h"
+#include "sandbox/linux/landlock_plan.h"
 #include "sandbox/linux/seccomp_filter.h"
+#include "sandbox/linux/self_proof.h"
 #include "sandbox/linux/spawn.h"
 #include "sandbox/linux/temporary.h"
 #include "sandbox/linux/unavailable.h"
@@ -125,6 +126,33 @@ llvm::Error checkStreams(const int (&streams)[3]) {
   return llvm::Error::success();
 }
 
+/// The terminal that is a stream gets a name in the view that leads to it, or `tty` and all who ask
+/// for it would be told that there is none (B055). Only one that can be read and written already:
+/// the name gives no right that the stream does not have.
+void showTerminal(ChildPlan& plan, const int (&streams)[3]) {
+  if (plan.keepRoot ||
+      llvm::any_of(plan.view, [](const ViewStep& step) { return step.path == "/dev/console"; }))
+    return;
+  for (int stream : streams) {
+    if (::isatty(stream) != 1 || (::fcntl(stream, F_GETFL) & O_ACCMODE) != O_RDWR)
+      continue;
+    char name[256];
+    const std::string link = llvm::formatv("/proc/self/fd/{0}", stream);
+    const ssize_t size = ::readlink(link.c_str(), name, sizeof name);
+    if (size <= 0 || size == ssize_t(sizeof name))
+      continue;
+    const std::string path(name, size_t(size));
+    struct stat held{}, named{};
+    // `/dev/tty` stands for another one, and is there as it is.
+    if (path == "/dev/tty" || !isCanonicalPath(path) || ::fstat(stream, &held) != 0 ||
+        ::lstat(path.c_str(), &named) != 0 || held.st_dev != named.st_dev ||
+        held.st_ino != named.st_ino)
+      continue;
+    addTerminal(plan, path, {held.st_dev, held.st_ino});
+    return;
+  }
+}
+
 HostLimits hostLimits() {
   HostLimits limits;
   limits.landlockAbi = landlockAbi();
@@ -228,6 +256,8 @@ private:
       // Killed from outside, or a crash of ours: nothing of the run is left, the kernel saw to
       // that.
       finish(128 + SIGKILL, SIGKILL);
+      if (wait && !started_) // nobody would be told later: the descriptors are closed
+        return problem(RunProblem::Policy, "the run was killed before its command started");
       return Event::Ended;
     }
     if (!received.message)
@@ -386,10 +416,11 @@ llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOption
       return asRunError(made.takeError());
     temporary = std::move(*made);
   }
-  llvm::Expected<Prepared> prepared =
-      prepare(policy, options, temporary.path(), /*prove=*/true);
+  llvm::Expected<Prepared> prepared = prepare(policy, options, temporary.path(), /*prove=*/true);
   if (!prepared)
     return prepared.takeError();
+  if (!prepared->plan.command.newSession)
+    showTerminal(prepared->plan, streams);
   // Below standard there is no filter, and so nothing that could notify.
   if (options.notify && !prepared->plan.filter.empty()) {
     const llvm::ArrayRef<FilterInstruction> filter =
