@@ -168,6 +168,8 @@ struct Recorder::State {
   llvm::StringMap<int> remembered;
   size_t rememberedBytes = 0;
   std::string key;
+  NodeKind lastKind = NodeKind::Missing; // of the name that was judged last
+  bool lastIsPlain = false;              // it was written as it is, no link in it
   llvm::StringMap<Parent> parents;
   size_t parentBytes = 0;
   // Sockets of the run's own.
@@ -370,6 +372,8 @@ struct Recorder::State {
   /// The line of a name, kNothing, or kMissing where what it names is not there.
   int judge(const SeenCall& call, const SeenPath& path) {
     Place place = placeOf(path);
+    lastKind = place.kind;
+    lastIsPlain = place.path == path.path;
     // The private temp stands before the host's: what is there alone is out of reach.
     if (place.kind == NodeKind::Missing && !path.creates)
       place.kind = tree.behindTemporary(place.path);
@@ -434,7 +438,18 @@ struct Recorder::State {
     parentBytes = 0;
   }
 
+  /// Is a verdict good for the next time? What is missing may come, and then learned or moved; a
+  /// name that leads elsewhere by a link may be removed and made anew.
+  bool isLasting(int line, bool isSource) const {
+    if (isSource)
+      return lastKind == NodeKind::File;
+    if (line == kMissing)
+      return !learns;
+    return line == kNothing || lastIsPlain;
+  }
+
   void takePaths(const SeenCall& call) {
+    bool movesFile = false;
     for (const SeenPath& path : call.paths) {
       key.assign(1, char(path.act));
       key += char(uint8_t(path.operation) << 3 | unsigned(path.follows) << 2 |
@@ -442,18 +457,23 @@ struct Recorder::State {
       key.append(path.path.begin(), path.path.end());
       const bool isSource = path.act == PathAct::RenameFrom || path.act == PathAct::LinkFrom;
       int line;
-      if (const auto found = remembered.find(key); found != remembered.end()) {
+      const auto found = remembered.find(key);
+      const bool isKnown = found != remembered.end();
+      if (isKnown) {
         line = found->second;
         if (line >= 0)
           ++lines[size_t(line)].count;
       } else {
         line = judge(call, path);
-        if (line != kMissing || (!isSource && !learns))
+        if (isLasting(line, isSource))
           remember(line == kMissing ? kNothing : line);
       }
+      if (isSource) // only what is no plain file is judged each time
+        movesFile = isKnown || lastKind == NodeKind::File;
       // The only ways for a link to come to a name. What is removed leaves a name that is missing,
       // and a directory that is made is what the text says.
-      if (path.act == PathAct::Make || path.act == PathAct::RenameTo || path.act == PathAct::LinkTo)
+      const bool moves = path.act == PathAct::RenameTo || path.act == PathAct::LinkTo;
+      if (path.act == PathAct::Make || (moves && !movesFile))
         forgetPlaces();
       if (line == kMissing && isSource)
         return; // the call ends there: nothing to move, no new name

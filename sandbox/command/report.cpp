@@ -56,7 +56,8 @@ llvm::StringRef spelling(Evidence evidence) {
 
 llvm::StringRef reportLimits() {
   return "a report sees names, addresses and calls that the filter refuses; it does not see what "
-         "the kernel answered, renames and links between two grants, what was asked for through "
+         "the kernel answered, the reading of links, renames and links between two grants, what "
+         "was asked for through "
          "a descriptor, and variables that were kept back";
 }
 

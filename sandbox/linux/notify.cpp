@@ -245,16 +245,18 @@ private:
     call.refusal = isAllowed(call.number) ? 0 : filterError(choice_, call.number, arguments);
     if (call.refusal == 0)
       readNames(call);
+    // While its cookie is valid the caller stands still, so what was read was its own and its
+    // number is not another's yet. It is looked at before it goes on: a rename would have moved the
+    // name.
     const uint64_t id = request->id;
+    if (::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
+      seen(call);
     std::fill(response_.begin(), response_.end(), 0);
     auto* response = reinterpret_cast<seccomp_notif_resp*>(response_.data());
     response->id = id;
     response->error = -call.refusal;
     response->flags = call.refusal == 0 ? uint32_t(SECCOMP_USER_NOTIF_FLAG_CONTINUE) : 0;
-    // The kernel takes an answer only while the cookie is valid. Until then the caller stood still,
-    // so what was read was its own: no number of a process was another's by then.
-    if (::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, response) == 0)
-      seen(call);
+    (void)::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, response);
   }
 
   void readNames(SeenCall& call) {

@@ -76,8 +76,8 @@ public:
 
   enum class State : uint8_t { Alive, Gone };
   /// Answers one call, after `poll` has found the listener ready with these `events`. `seen` is
-  /// called when the answer was taken, which shows that the process that was read is the one that
-  /// asked. Gone: no process of the run is left that could ask.
+  /// called before the answer, while the caller stands still. Gone: no process of the run is left
+  /// that could ask.
   virtual State serve(short events, llvm::function_ref<void(const SeenCall&)> seen) = 0;
 };
 

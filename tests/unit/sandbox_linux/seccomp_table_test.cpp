@@ -60,7 +60,7 @@ constexpr const char* kClientRefused = "listen accept accept4";
 /// Whatever a filter that notifies hands on although it allows it: names, programs, addresses.
 constexpr const char* kReported =
     "open openat openat2 creat execve execveat connect bind sendto "
-    "stat lstat newfstatat statx statfs access faccessat faccessat2 readlink readlinkat chdir "
+    "stat lstat newfstatat statx statfs access faccessat faccessat2 chdir "
     "getxattr lgetxattr listxattr llistxattr "
     "getxattrat listxattrat file_getattr "
     "mkdir mkdirat mknod mknodat rmdir unlink unlinkat rename renameat renameat2 link linkat "
