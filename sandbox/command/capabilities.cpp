@@ -1,5 +1,6 @@
 #include "sandbox/command/capabilities.h"
 
+#include "diagnostics/escape.h"
 #include "diagnostics/json_writer.h"
 #include "sandbox/command/wrap.h"
 #include "sandbox/sys_error.h"
@@ -80,9 +81,11 @@ Capabilities gather() {
 
 void writeReason(llvm::raw_ostream& out, llvm::StringRef name, llvm::StringRef reason,
                  llvm::StringRef fix, unsigned width) {
-  out << wrapped((name + (reason.empty() ? "" : ": ") + reason).str(), "      ", width);
+  // Names of profiles and modules in it are the host's.
+  out << wrapped(escapeForText((name + (reason.empty() ? "" : ": ") + reason).str()), "      ",
+                 width);
   if (!fix.empty())
-    out << wrapped(("fix: " + fix).str(), "      ", width);
+    out << wrapped("fix: " + escapeForText(fix), "      ", width);
 }
 
 } // namespace
@@ -107,8 +110,8 @@ std::string capabilitiesText(const Capabilities& capabilities, const ExplainOpti
       return (good ? yes : no).str();
     return ((good ? "\x1b[32m" : "\x1b[31m") + (good ? yes : no) + "\x1b[0m").str();
   };
-  out << "platform           " << capabilities.platform << " (" << capabilities.osDescription
-      << ")\n";
+  out << "platform           " << capabilities.platform << " ("
+      << escapeForText(capabilities.osDescription) << ")\n";
   out << "file system        " << capabilities.fileSystem << "\n";
   out << "network            " << capabilities.network << "\n";
   out << "process isolation  " << capabilities.processIsolation << "\n";
@@ -137,7 +140,7 @@ std::string capabilitiesText(const Capabilities& capabilities, const ExplainOpti
   if (!capabilities.notes.empty()) {
     out << "\nnotes\n";
     for (const std::string& note : capabilities.notes)
-      out << wrapped(note, "  ", options.width);
+      out << wrapped(escapeForText(note), "  ", options.width);
   }
   return text;
 }

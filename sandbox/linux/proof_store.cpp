@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SHA256.h"
+#include "llvm/Support/xxhash.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -109,17 +110,18 @@ void add(llvm::SHA256& hash, llvm::StringRef part) {
   hash.update(part);
 }
 
-/// What is compiled into this program: it cannot change while it runs.
+/// What is compiled into this program, which may be a library that is exchanged under it. Quick: it
+/// is asked at the first start of each process, and nobody profits from making two parts collide.
 std::string embeddedHash() {
-  llvm::SHA256 hash;
-  add(hash, firstProcessImage());
+  std::string hashes = llvm::utohexstr(llvm::xxh3_64bits(firstProcessImage()));
   for (SandboxLevel level : {SandboxLevel::Standard, SandboxLevel::Strict})
     for (NetworkMode network : {NetworkMode::None, NetworkMode::Client, NetworkMode::Open}) {
       const llvm::ArrayRef<FilterInstruction> filter = filterProgram({level, network, false});
-      add(hash, {reinterpret_cast<const char*>(filter.data()),
-                 filter.size() * sizeof(FilterInstruction)});
+      hashes += " " + llvm::utohexstr(llvm::xxh3_64bits(
+                          llvm::StringRef(reinterpret_cast<const char*>(filter.data()),
+                                          filter.size() * sizeof(FilterInstruction))));
     }
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+  return hashes;
 }
 
 } // namespace

@@ -194,9 +194,7 @@ llvm::Expected<Proof> proveNow(SandboxLevel level, const ProofOptions& options) 
   return proof;
 }
 
-namespace {
-
-llvm::Error judge(const Proof& proof) {
+llvm::Error proofError(const Proof& proof) {
   const ProofAct* broken = proof.broken();
   if (broken == nullptr)
     return llvm::Error::success();
@@ -212,12 +210,14 @@ llvm::Error judge(const Proof& proof) {
       "run `bwr --self-test` and report what it prints with the version of this kernel");
 }
 
+namespace {
+
 llvm::Expected<ProvenLevel> proveFresh(SandboxLevel level) {
   const auto attempt = [&](bool pidNamespace) -> llvm::Error {
     ProofOptions options;
     options.pidNamespace = pidNamespace;
     llvm::Expected<Proof> proof = proveNow(level, options);
-    return proof ? judge(*proof) : proof.takeError();
+    return proof ? proofError(*proof) : proof.takeError();
   };
   llvm::Error first = attempt(true);
   if (!first)

@@ -62,6 +62,9 @@ llvm::Expected<Proof> proveNow(SandboxLevel level, const ProofOptions& options =
 llvm::Expected<std::vector<ProofAct>> proveRun(SandboxLevel level, ProofRun run,
                                                const ProofOptions& options = {});
 
+/// A proof with a broken act as the reason why the level is not offered (primitive "self-proof").
+llvm::Error proofError(const Proof& proof);
+
 /// What a proven level found out about the host.
 struct ProvenLevel {
   bool pidNamespace = true; // false: `standard` without a pid namespace

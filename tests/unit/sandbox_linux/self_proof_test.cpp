@@ -3,6 +3,7 @@
 
 #include "sandbox/linux/landlock_abi.h"
 #include "sandbox/linux/self_proof.h"
+#include "sandbox/linux/unavailable.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -259,4 +260,27 @@ TEST_CASE("a plan that keeps privileges, or has no loopback, is found out") {
   CHECK_FALSE(caught(SandboxLevel::Basic, {ProofRun::Whole}, [](ChildPlan& plan) {
                 plan.noNewPrivileges = false;
               }).empty());
+}
+
+TEST_CASE("a level with a broken act is not offered, and the promise is named") {
+  ProofOptions options;
+  options.change = [](ChildPlan& plan) { plan.landlock.enabled = false; };
+  llvm::Expected<Proof> proof = proveNow(SandboxLevel::Standard, options);
+  if (!proof) {
+    FAIL(llvm::toString(proof.takeError()));
+    return;
+  }
+  REQUIRE(proof->broken() != nullptr);
+  bool named = false;
+  llvm::handleAllErrors(
+      proofError(*proof),
+      [&](const Unavailable& missing) {
+        named = missing.primitive() == "self-proof" && !missing.fix().empty() &&
+                missing.text().contains(promiseWords(proof->broken()->promise)) &&
+                missing.text().contains("level `standard` is not available here");
+      },
+      [](const llvm::ErrorInfoBase&) {});
+  CHECK(named);
+  proof->acts.clear();
+  CHECK_FALSE(bool(proofError(*proof)));
 }
