@@ -244,16 +244,18 @@ private:
                                (profile.fetchCommand.empty()
                                     ? "grant the directory: --rw " + shellWord(workdir_)
                                     : "run first: " + fetchLine(profile)));
-    if (options_.network != NetworkMode::None || !bounded())
+    // Below standard the network is there, but the profile has told the tool to do without.
+    if (options_.network != NetworkMode::None || (!bounded() && phase.setOffline.empty()))
       return;
+    const std::string why =
+        bounded() ? "this step had no network; " : "this step had to stay offline; ";
     if (phase.network != NetworkMode::None)
-      request_.hints.push_back("this step had no network; with it: bwr --network " +
+      request_.hints.push_back(why + "with it: bwr --network " +
                                gos::spelling(phase.network).str() + " " + profileFlag(profile) +
                                commandLine(options_.command));
     else if (!profile.fetchCommand.empty() && applied.missing.empty())
-      request_.hints.push_back("this step had no network; if something was not downloaded yet, run "
-                               "first: " +
-                               fetchLine(profile));
+      request_.hints.push_back(
+          why + "if something was not downloaded yet, run first: " + fetchLine(profile));
   }
 
   std::string profileFlag(const Profile& profile) const {

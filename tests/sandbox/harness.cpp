@@ -284,7 +284,8 @@ Outcome Room::plain(const std::vector<std::string>& command, const How& how) con
     if (::chdir(directory.c_str()) != 0)
       ::_exit(124);
     ::signal(SIGPIPE, SIG_DFL);
-    ::execvpe(argv[0], argv.data(), envp.data());
+    environ = envp.data(); // the search is along its PATH
+    ::execvp(argv[0], argv.data());
     ::_exit(errno == ENOENT ? 127 : 126);
   }
   ::close(out[1]);
@@ -308,8 +309,8 @@ Outcome Room::plain(const std::vector<std::string>& command, const How& how) con
     if (!reaped && ::waitpid(child, &status, WNOHANG) == child)
       reaped = true;
     if (reaped && how.terminal)
-      open[0] = open[0] && now() - begin < 120; // drained below until EIO
-    if (now() - begin > 120) {
+      open[0] = open[0] && now() - begin < how.limit; // drained below until EIO
+    if (now() - begin > how.limit) {
       outcome.timedOut = true;
       ::kill(-child, SIGKILL);
       ::kill(child, SIGKILL);
