@@ -22,6 +22,8 @@ namespace {
 /// Written by the command's process when a step fails, read by the first process once it goes on.
 volatile int32_t failedStage;
 volatile int32_t failedError;
+/// Set before the command's process is made.
+long firstProcessId;
 
 [[noreturn]] void giveUp(Stage stage, long result) {
   failedStage = (int32_t)stage;
@@ -73,6 +75,10 @@ long sendListener(int listener) {
 [[noreturn]] void runCommand(const Plan& plan, int ruleset, char** arguments, char** environment,
                              char** shellArguments) {
   const LaunchHeader& header = plan.header();
+  // Where no pid namespace ends it: without its first process the command has no janitor.
+  must(Stage::Spawn, raw::sys(__NR_prctl, PR_SET_PDEATHSIG, 9 /* SIGKILL */, 0, 0, 0));
+  if (raw::sys(__NR_getppid) != firstProcessId)
+    raw::quit(1); // it died before that
   if (plan.has(kNewSession))
     must(Stage::Session, raw::sys(__NR_setsid));
   must(Stage::WorkingDirectory, raw::sys(__NR_chdir, plan.text(header.workingDirectory)));
@@ -201,6 +207,7 @@ Failure startCommand(const Plan& plan, int ruleset, long& process) {
   char** shellArguments = pointers(plan, header.shellArguments, header.shellArgumentCount);
   // vfork: the command's process runs on this very stack until it executes or gives up. Nothing
   // returns in between, so what this frame holds is intact.
+  firstProcessId = raw::sys(__NR_getpid);
   const long id = raw::sys(__NR_clone, CLONE_VM | CLONE_VFORK | 17 /* SIGCHLD */, 0, 0, 0, 0);
   if (id == 0)
     runCommand(plan, ruleset, arguments, environment, shellArguments);

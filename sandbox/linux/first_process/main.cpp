@@ -8,6 +8,8 @@
 #include <linux/if.h>
 #include <linux/prctl.h>
 #include <linux/sockios.h>
+#include <linux/time_types.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -40,7 +42,7 @@ namespace {
   message.error = failure.error;
   message.index = failure.index;
   tell(message);
-  raw::exit(1);
+  raw::quit(1);
 }
 
 Failure readPlan(Plan& plan) {
@@ -63,7 +65,7 @@ Failure waitForMaps() {
   ControlMessage message{};
   const long got = raw::retry(__NR_recvfrom, kControlFd, &message, sizeof message, 0, 0, 0);
   if (got != (long)sizeof message || message.kind != ControlKind::MapsWritten)
-    raw::exit(1); // the supervisor gave up, and knows why
+    raw::quit(1); // the supervisor gave up, and knows why
   return {};
 }
 
@@ -87,6 +89,13 @@ Failure raiseLoopback() {
   if (Failure failure = readPlan(plan))
     fail(failure);
   raw::sys(__NR_prctl, PR_SET_NAME, "bwr-first");
+  // Until the command runs nobody here can listen for the end of the supervisor: this process waits
+  // for its vfork child. Then the kernel ends it, by the thread that waits in `start`.
+  raw::sys(__NR_prctl, PR_SET_PDEATHSIG, 9 /* SIGKILL */, 0, 0, 0);
+  struct pollfd supervisor = {kSupervisorFd, POLLIN, 0};
+  const struct __kernel_timespec now = {0, 0};
+  if (raw::sys(__NR_ppoll, &supervisor, 1, &now, 0, 0) != 0)
+    raw::quit(1);
   if (plan.has(kWaitForMaps))
     if (Failure failure = waitForMaps())
       fail(failure);
@@ -123,6 +132,7 @@ Failure raiseLoopback() {
   // The streams are the command's alone: a pipe ends when the command's side is closed.
   for (int stream = 0; stream != 3; ++stream)
     raw::sys(__NR_close, stream);
+  raw::sys(__NR_prctl, PR_SET_PDEATHSIG, 0, 0, 0, 0);
   ControlMessage started{};
   started.kind = ControlKind::Started;
   tell(started);
@@ -132,7 +142,8 @@ Failure raiseLoopback() {
 } // namespace gos::sandbox
 
 #if defined(__x86_64__)
-__asm__(".globl _start\n_start:\n  xor %ebp, %ebp\n  and $-16, %rsp\n  call firstProcessEntry\n  hlt\n");
+__asm__(".globl _start\n_start:\n  xor %ebp, %ebp\n  and $-16, %rsp\n  call firstProcessEntry\n  "
+        "hlt\n");
 #elif defined(__aarch64__)
 __asm__(".globl _start\n_start:\n  mov x29, #0\n  mov x30, #0\n  bl firstProcessEntry\n");
 #endif
