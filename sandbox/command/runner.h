@@ -30,8 +30,10 @@ enum class RunProblem : uint8_t {
 class RunError : public llvm::ErrorInfo<RunError> {
 public:
   static char ID;
-  RunError(RunProblem problem, std::string text, std::string remedy = {}, std::string primitive = {})
-      : problem_(problem), text_(std::move(text)), remedy_(std::move(remedy)), primitive_(std::move(primitive)) {}
+  RunError(RunProblem problem, std::string text, std::string remedy = {},
+           std::string primitive = {})
+      : problem_(problem), text_(std::move(text)), remedy_(std::move(remedy)),
+        primitive_(std::move(primitive)) {}
   RunProblem problem() const { return problem_; }
   /// What is wrong, one sentence, paths as raw bytes.
   llvm::StringRef text() const { return text_; }
@@ -53,17 +55,18 @@ struct RunResult {
   int code = 0;   // of the command, 128 + signal if it died of one
   int signal = 0; // 0 if it exited
   double wallSeconds = 0;
-  double cpuSeconds = 0;     // user and system, of the command and all that it started
-  uint64_t peakBytes = 0;    // largest resident size of one process
-  uint32_t killed = 0;       // processes that were still there when the command ended
+  double cpuSeconds = 0;  // user and system, of the command and all that it started
+  uint64_t peakBytes = 0; // largest resident size of one process
+  uint32_t killed = 0;    // processes that were still there when the command ended
   bool temporaryRemoved = false;
   std::vector<std::string> createdGuards; // shipped guards of missing names that the run made
-  bool coverLost = false;    // something outside replaced an entry with a hole on it; the run was ended
+  bool coverLost =
+      false; // something outside replaced an entry with a hole on it; the run was ended
   std::string output, errorOutput; // of captured runs
 };
 
 struct RunOptions {
-  std::string program;                // as the user wrote it; looked up in PATH unless it has a slash
+  std::string program; // as the user wrote it; looked up in PATH unless it has a slash
   std::vector<std::string> arguments; // arguments[0] included; empty: {program}
   /// The caller's environment, NAME=VALUE; what the policy does not pass is dropped.
   std::vector<std::string> environment;
@@ -71,10 +74,11 @@ struct RunOptions {
   /// With Inherit: the descriptors that become 0, 1 and 2. A closed one becomes /dev/null, a
   /// directory is a policy error.
   int standardInput = 0, standardOutput = 1, standardError = 2;
-  /// With Capture: the most bytes of each stream; more is an error that names the cap, never a short result.
+  /// With Capture: the most bytes of each stream; more is an error that names the cap, never a
+  /// short result.
   uint64_t captureLimit = uint64_t(64) << 20;
-  bool newSession = false; // no controlling terminal; captured runs always
-  bool notify = false;     // the filter reports to Run::notifications() (--report, --learn)
+  bool newSession = false;    // no controlling terminal; captured runs always
+  bool notify = false;        // the filter reports to Run::notifications() (--report, --learn)
   bool skipSelfProof = false; // only the self-proof itself
 };
 

@@ -44,12 +44,14 @@ llvm::Expected<UniqueFd> makeFile() {
     return sysError("fcntl", "", errno);
   llvm::StringRef rest = firstProcessImage();
   while (!rest.empty()) {
-    const ssize_t wrote = retryInterrupted([&] { return ::write(file.get(), rest.data(), rest.size()); });
+    const ssize_t wrote =
+        retryInterrupted([&] { return ::write(file.get(), rest.data(), rest.size()); });
     if (wrote <= 0)
       return sysError("write", "", errno);
     rest = rest.drop_front(size_t(wrote));
   }
-  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) !=
+      0)
     return sysError("fcntl", "", errno);
   return file;
 }

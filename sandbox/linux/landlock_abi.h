@@ -18,8 +18,8 @@ constexpr uint64_t landlockFileSystemRights(int abi) {
   return all;
 }
 
-constexpr uint64_t kLandlockBindTcp = 1u << 0;    // ABI 4
-constexpr uint64_t kLandlockConnectTcp = 1u << 1; // ABI 4
+constexpr uint64_t kLandlockBindTcp = 1u << 0;       // ABI 4
+constexpr uint64_t kLandlockConnectTcp = 1u << 1;    // ABI 4
 constexpr uint64_t kLandlockScopeAbstract = 1u << 0; // ABI 6
 constexpr uint64_t kLandlockScopeSignal = 1u << 1;   // ABI 6
 /// The least ABI of a level with a file-system policy: renames between directories need 2,

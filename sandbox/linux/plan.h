@@ -1,10 +1,11 @@
 #pragma once
-// A policy compiled for Linux: everything that a start will do, as plain values that can be printed,
-// compared and, by the mutation tests, taken apart. Compiling asks the host about paths (through
-// HostTree) and about its Landlock ABI, and starts nothing.
+// A policy compiled for Linux: everything that a start will do, as plain values that can be
+// printed, compared and, by the mutation tests, taken apart. Compiling asks the host about paths
+// (through HostTree) and about its Landlock ABI, and starts nothing.
 //
-// The order in which a start applies a plan is written once, in first_process/main.cpp: descriptors,
-// namespaces, view, first process, limits, capabilities, no-new-privileges, Landlock, filter, execve.
+// The order in which a start applies a plan is written once, in first_process/main.cpp:
+// descriptors, namespaces, view, first process, limits, capabilities, no-new-privileges, Landlock,
+// filter, execve.
 
 #include "sandbox/linux/landlock_abi.h"
 #include "sandbox/policy/policy.h"
@@ -30,8 +31,8 @@ enum Namespace : uint32_t {
   kCgroupNamespace = 1u << 6,
 };
 
-/// Which object a path named when the policy was compiled. What is mounted must be this object. Zero
-/// for what the run itself makes: the private temp, and what stands in for a missing name.
+/// Which object a path named when the policy was compiled. What is mounted must be this object.
+/// Zero for what the run itself makes: the private temp, and what stands in for a missing name.
 struct ObjectId {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -55,15 +56,15 @@ struct ViewStep {
   };
   Kind kind = Kind::MakeDirectory;
   std::string path;
-  std::string source;            // of Bind: canonical path on the host
-  std::string text;              // of MakeFile, MakeLink
+  std::string source; // of Bind: canonical path on the host
+  std::string text;   // of MakeFile, MakeLink
   uint32_t mode = 0755;
   NodeKind node = NodeKind::Directory; // of Bind, Cover, Mask: what stands there
-  bool readOnly = true;          // of Bind, Proc
-  bool devices = false;          // of Bind: device nodes beneath it work
-  bool optional = false;         // a shipped part that may vanish between compiling and starting
-  ObjectId object;               // of Bind: what `source` was
-  std::optional<size_t> rule;    // index into policy.rules(), where a rule made the step
+  bool readOnly = true;                // of Bind, Proc
+  bool devices = false;                // of Bind: device nodes beneath it work
+  bool optional = false;      // a shipped part that may vanish between compiling and starting
+  ObjectId object;            // of Bind: what `source` was
+  std::optional<size_t> rule; // index into policy.rules(), where a rule made the step
 
   friend bool operator==(const ViewStep&, const ViewStep&) = default;
 };
@@ -97,7 +98,8 @@ struct FilterInstruction {
   friend bool operator==(const FilterInstruction&, const FilterInstruction&) = default;
 };
 
-/// A file or directory that stands in for a name that a user's denial covers and that does not exist.
+/// A file or directory that stands in for a name that a user's denial covers and that does not
+/// exist.
 struct Placeholder {
   std::string path; // on the host
   bool directory = false;
@@ -106,28 +108,28 @@ struct Placeholder {
 
 /// What `execve` is called with.
 struct CommandPlan {
-  std::string program;              // absolute path inside the view
-  std::vector<std::string> arguments; // arguments[0] included
+  std::string program;                  // absolute path inside the view
+  std::vector<std::string> arguments;   // arguments[0] included
   std::vector<std::string> environment; // NAME=VALUE
-  std::string workingDirectory;     // absolute, inside the view
-  bool newSession = false;          // setsid: captured and build runs
+  std::string workingDirectory;         // absolute, inside the view
+  bool newSession = false;              // setsid: captured and build runs
   friend bool operator==(const CommandPlan&, const CommandPlan&) = default;
 };
 
 struct ChildPlan {
   SandboxLevel level = SandboxLevel::Strict;
   uint32_t namespaces = 0;
-  bool raiseLoopback = false;      // `lo` up in the new network namespace
-  bool keepRoot = false;           // no view: the host's tree stays (basic, and plans of one lock)
+  bool raiseLoopback = false; // `lo` up in the new network namespace
+  bool keepRoot = false;      // no view: the host's tree stays (basic, and plans of one lock)
   std::vector<ViewStep> view;
   LandlockPlan landlock;
   std::vector<FilterInstruction> filter; // empty: no filter
-  bool filterNotifies = false;     // the filter reports to a listener (--report, --learn)
+  bool filterNotifies = false;           // the filter reports to a listener (--report, --learn)
   bool dropCapabilities = true;
   bool noNewPrivileges = true;
   bool coreDumps = false;
   CommandPlan command;
-  std::string temporaryDirectory;  // on the host, made by the runner; empty: inherited
+  std::string temporaryDirectory; // on the host, made by the runner; empty: inherited
   std::vector<Placeholder> placeholders;
 
   friend bool operator==(const ChildPlan&, const ChildPlan&) = default;
@@ -157,7 +159,7 @@ const HostTree& hostTree();
 
 /// What this host can do, as far as compiling depends on it.
 struct HostLimits {
-  int landlockAbi = 0; // 0: none
+  int landlockAbi = 0;      // 0: none
   bool pidNamespace = true; // false: a janitor ends the tree (standard only)
   uint32_t userId = 0;
   uint32_t groupId = 0;
@@ -166,8 +168,10 @@ struct HostLimits {
 /// Compiles a policy. Every grant must exist; nothing is created. The command's environment is what
 /// `hostEnvironment` (NAME=VALUE) holds and the policy passes. `temporaryDirectory` is where the
 /// private temp lies on the host (it need not exist yet), empty for an inherited one.
-llvm::Expected<ChildPlan> compilePlan(const Policy& policy, const HostTree& tree, const HostLimits& limits,
-                                      llvm::ArrayRef<std::string> hostEnvironment, llvm::StringRef temporaryDirectory);
+llvm::Expected<ChildPlan> compilePlan(const Policy& policy, const HostTree& tree,
+                                      const HostLimits& limits,
+                                      llvm::ArrayRef<std::string> hostEnvironment,
+                                      llvm::StringRef temporaryDirectory);
 
 /// The plan for people, one fact a line; deterministic.
 std::string toText(const ChildPlan& plan);

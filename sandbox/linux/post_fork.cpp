@@ -14,7 +14,7 @@ namespace {
 [[noreturn]] void giveUp(PostFork& work, Stage stage, long result) noexcept {
   work.failedStage = int32_t(stage);
   work.failedError = int32_t(-result);
-  raw::exit(1);
+  raw::quit(1);
 }
 } // namespace
 

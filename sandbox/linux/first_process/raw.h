@@ -10,7 +10,8 @@
 namespace gos::sandbox::raw {
 
 #if defined(__x86_64__)
-inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                 long f = 0) {
   long result;
   register long r10 __asm__("r10") = d;
   register long r8 __asm__("r8") = e;
@@ -22,7 +23,8 @@ inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
   return result;
 }
 #elif defined(__aarch64__)
-inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                 long f = 0) {
   register long x8 __asm__("x8") = number;
   register long x0 __asm__("x0") = a;
   register long x1 __asm__("x1") = b;
@@ -30,7 +32,10 @@ inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
   register long x3 __asm__("x3") = d;
   register long x4 __asm__("x4") = e;
   register long x5 __asm__("x5") = f;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+  __asm__ volatile("svc 0"
+                   : "+r"(x0)
+                   : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                   : "memory");
   return x0;
 }
 #else
@@ -55,7 +60,7 @@ template <class... Arguments> long sys(long number, Arguments... arguments) {
   return call(number, word(arguments)...);
 }
 
-[[noreturn]] inline void exit(int code) {
+[[noreturn]] inline void quit(int code) {
   while (true)
     call(__NR_exit_group, code);
 }
@@ -72,9 +77,11 @@ struct OpenHow {
 };
 constexpr uint64_t kResolveNoMagicLinks = 0x02, kResolveNoLinks = 0x04, kResolveBeneath = 0x08;
 
-// Values of <fcntl.h>, <linux/mount.h> and <linux/stat.h>, which differ between C libraries and ages.
+// Values of <fcntl.h>, <linux/mount.h> and <linux/stat.h>, which differ between C libraries and
+// ages.
 constexpr int kAtFdCwd = -100;
-constexpr int kAtEmptyPath = 0x1000, kAtNoFollow = 0x100, kAtRecursive = 0x8000, kAtRemoveDirectory = 0x200;
+constexpr int kAtEmptyPath = 0x1000, kAtNoFollow = 0x100, kAtRecursive = 0x8000,
+              kAtRemoveDirectory = 0x200;
 constexpr uint64_t kMountReadOnly = 1, kMountNoSuid = 2, kMountNoDevices = 4, kMountNoExecute = 8;
 constexpr unsigned kFsConfigFlag = 0, kFsConfigString = 1, kFsConfigCreate = 6;
 constexpr unsigned kMoveFromEmpty = 0x04, kMoveToEmpty = 0x40;
@@ -83,6 +90,7 @@ struct MountAttributes {
   uint64_t set, clear, propagation, userNamespace;
 };
 
-constexpr int kErrorNotPermitted = 1, kErrorAbsent = 2, kErrorExists = 17, kErrorNotExecutable = 8, kErrorNoChild = 10;
+constexpr int kErrorNotPermitted = 1, kErrorAbsent = 2, kErrorExists = 17, kErrorNotExecutable = 8,
+              kErrorNoChild = 10;
 
 } // namespace gos::sandbox::raw

@@ -19,7 +19,8 @@ constexpr int kAnyChild = 0x40000000; // __WALL
 
 class Supervision {
 public:
-  Supervision(const Plan& plan, const View& view, long command) : plan_(plan), view_(view), command_(command) {}
+  Supervision(const Plan& plan, const View& view, long command)
+      : plan_(plan), view_(view), command_(command) {}
 
   [[noreturn]] void run() {
     const uint64_t mask = 1ull << (kSigChild - 1);
@@ -28,7 +29,10 @@ public:
       end(/*tellSupervisor=*/true);
     reap(); // what ended before the descriptor was there
     while (!ended_) {
-      struct pollfd entries[4] = {{(int)signals, POLLIN, 0}, {kControlFd, POLLIN, 0}, {kSupervisorFd, POLLIN, 0}, {view_.mounts, POLLPRI, 0}};
+      struct pollfd entries[4] = {{(int)signals, POLLIN, 0},
+                                  {kControlFd, POLLIN, 0},
+                                  {kSupervisorFd, POLLIN, 0},
+                                  {view_.mounts, POLLPRI, 0}};
       const long ready = raw::sys(__NR_ppoll, entries, 4, 0, 0, 0);
       if (ready < 0)
         continue;
@@ -52,7 +56,8 @@ private:
   void reap() {
     while (true) {
       int status = 0;
-      const long id = raw::sys(__NR_wait4, -1, &status, WNOHANG | WUNTRACED | WCONTINUED | kAnyChild, 0);
+      const long id =
+          raw::sys(__NR_wait4, -1, &status, WNOHANG | WUNTRACED | WCONTINUED | kAnyChild, 0);
       if (id <= 0)
         return;
       if (id != command_)
@@ -79,7 +84,8 @@ private:
 
   void obey() {
     ControlMessage message{};
-    const long got = raw::retry(__NR_recvfrom, kControlFd, &message, sizeof message, MSG_DONTWAIT, 0, 0);
+    const long got =
+        raw::retry(__NR_recvfrom, kControlFd, &message, sizeof message, MSG_DONTWAIT, 0, 0);
     if (got == 0) {
       // The supervisor let go of the run: Run was destroyed, or its process replaced itself.
       end(/*tellSupervisor=*/false);
@@ -150,7 +156,8 @@ private:
   }
 
   [[noreturn]] void end(bool tellSupervisor) {
-    // Kill, then reap, until nothing is left: a child that is killed may leave children of its own to us.
+    // Kill, then reap, until nothing is left: a child that is killed may leave children of its own
+    // to us.
     uint32_t killed = 0;
     while (true) {
       // What has ended by itself is not "killed".
@@ -178,7 +185,8 @@ private:
     bool gone = true;
     if (plan_.has(kHasTemp)) {
       if (plan_.has(kBuildView)) {
-        // A grant may be mounted inside the temp, and a mount point of this namespace cannot be removed.
+        // A grant may be mounted inside the temp, and a mount point of this namespace cannot be
+        // removed.
         constexpr uint32_t kSysAdmin = 1u << 21;
         if (setCapabilities(kSysAdmin, kSysAdmin) >= 0) {
           raw::sys(__NR_umount2, "/tmp", 2 /* MNT_DETACH */);
@@ -188,7 +196,8 @@ private:
       TreeRemover remover;
       raw::sys(__NR_fchmod, kTempFd, 0700);
       gone = remover.empty(kTempFd) &&
-             raw::sys(__NR_unlinkat, kTempParentFd, plan_.text(plan_.header().temporaryName), raw::kAtRemoveDirectory) >= 0;
+             raw::sys(__NR_unlinkat, kTempParentFd, plan_.text(plan_.header().temporaryName),
+                      raw::kAtRemoveDirectory) >= 0;
     }
     if (tellSupervisor) {
       struct rusage usage = {};
@@ -198,12 +207,13 @@ private:
       message.status = status_;
       message.killed = killed;
       message.flags = gone ? 1 : 0;
-      message.cpuMicroseconds = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-                                (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+      message.cpuMicroseconds =
+          (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+          (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
       message.peakBytes = (uint64_t)usage.ru_maxrss * 1024;
       tell(message);
     }
-    raw::exit(0);
+    raw::quit(0);
   }
 
   const Plan& plan_;

@@ -1,7 +1,8 @@
 // The view: a root of our own on which stands what is granted and nothing else. Sources are opened
 // by their canonical path without following a link, and must be the objects that the policy was
 // compiled for; targets are resolved beneath the new root without following a link either, so that
-// nobody who can rename things meanwhile decides what is mounted, or where (compare CVE-2021-30465).
+// nobody who can rename things meanwhile decides what is mounted, or where (compare
+// CVE-2021-30465).
 
 #include "sandbox/linux/first_process/first_process.h"
 
@@ -13,10 +14,21 @@ namespace gos::sandbox {
 
 namespace {
 
-enum StepKind : uint16_t { MakeDirectory, MakeFile, MakeLink, Bind, Cover, Mask, Proc, DevicePts, SharedMemory };
+enum StepKind : uint16_t {
+  MakeDirectory,
+  MakeFile,
+  MakeLink,
+  Bind,
+  Cover,
+  Mask,
+  Proc,
+  DevicePts,
+  SharedMemory
+};
 
 long openNoLinks(int directory, const char* path, uint64_t flags, uint64_t resolve) {
-  raw::OpenHow how = {flags | O_CLOEXEC, 0, resolve | raw::kResolveNoLinks | raw::kResolveNoMagicLinks};
+  raw::OpenHow how = {flags | O_CLOEXEC, 0,
+                      resolve | raw::kResolveNoLinks | raw::kResolveNoMagicLinks};
   long fd = raw::sys(__NR_openat2, directory, path, &how, sizeof how);
   for (int again = 0; fd == -11 /* EAGAIN: a rename in flight */ && again != 16; ++again)
     fd = raw::sys(__NR_openat2, directory, path, &how, sizeof how);
@@ -27,7 +39,8 @@ long newFileSystem(const char* type) {
   return raw::sys(__NR_fsopen, type, 1 /* FSOPEN_CLOEXEC */);
 }
 long option(long context, const char* key, const char* value) {
-  return raw::sys(__NR_fsconfig, context, value == nullptr ? raw::kFsConfigFlag : raw::kFsConfigString, key, value, 0);
+  return raw::sys(__NR_fsconfig, context,
+                  value == nullptr ? raw::kFsConfigFlag : raw::kFsConfigString, key, value, 0);
 }
 /// Finishes a new file system and answers its detached mount.
 long mountOf(long context, uint64_t attributes) {
@@ -39,7 +52,8 @@ long mountOf(long context, uint64_t attributes) {
 }
 long attributes(long mount, uint64_t set, bool recursive) {
   raw::MountAttributes change = {set, 0, 0, 0};
-  return raw::sys(__NR_mount_setattr, mount, "", raw::kAtEmptyPath | (recursive ? raw::kAtRecursive : 0), &change, sizeof change);
+  return raw::sys(__NR_mount_setattr, mount, "",
+                  raw::kAtEmptyPath | (recursive ? raw::kAtRecursive : 0), &change, sizeof change);
 }
 
 class Builder {
@@ -48,7 +62,8 @@ public:
 
   Failure build() {
     raw::MountAttributes makePrivate = {0, 0, 1ull << 18 /* MS_PRIVATE */, 0};
-    long result = raw::sys(__NR_mount_setattr, raw::kAtFdCwd, "/", raw::kAtRecursive, &makePrivate, sizeof makePrivate);
+    long result = raw::sys(__NR_mount_setattr, raw::kAtFdCwd, "/", raw::kAtRecursive, &makePrivate,
+                           sizeof makePrivate);
     if (result < 0)
       return failed(Stage::PrivateMounts, result);
     if (Failure failure = makeRoot())
@@ -57,7 +72,8 @@ public:
     const LaunchStep* steps = plan_.steps();
     for (uint32_t index = 0; index != plan_.header().stepCount; ++index)
       if (steps[index].flags & kStepWatch) {
-        const long mounts = raw::sys(__NR_openat, raw::kAtFdCwd, "/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+        const long mounts =
+            raw::sys(__NR_openat, raw::kAtFdCwd, "/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
         if (mounts < 0)
           return failed(Stage::Watch, mounts, index);
         view_.mounts = (int)mounts;
@@ -83,15 +99,19 @@ private:
     root_ = mountOf(context, raw::kMountNoSuid | raw::kMountNoDevices);
     if (root_ < 0)
       return failed(Stage::NewRoot, root_);
-    // It covers the old root of this namespace; paths of this process still start beneath the cover.
-    const long result = raw::sys(__NR_move_mount, root_, "", raw::kAtFdCwd, "/", raw::kMoveFromEmpty);
+    // It covers the old root of this namespace; paths of this process still start beneath the
+    // cover.
+    const long result =
+        raw::sys(__NR_move_mount, root_, "", raw::kAtFdCwd, "/", raw::kMoveFromEmpty);
     return result < 0 ? failed(Stage::NewRoot, result) : Failure{};
   }
 
   /// The path beneath the new root; the root itself is ".".
   static const char* beneath(const char* path) { return path[1] == '\0' ? "." : path + 1; }
 
-  long target(const char* path) { return openNoLinks((int)root_, beneath(path), O_PATH | O_NOFOLLOW, raw::kResolveBeneath); }
+  long target(const char* path) {
+    return openNoLinks((int)root_, beneath(path), O_PATH | O_NOFOLLOW, raw::kResolveBeneath);
+  }
 
   /// Where something will stand: made if it is not there.
   long place(const LaunchStep& step) {
@@ -99,8 +119,9 @@ private:
     long fd = target(path);
     if (fd != -raw::kErrorAbsent)
       return fd;
-    const long made = (step.flags & kStepFile) ? raw::sys(__NR_mknodat, root_, beneath(path), S_IFREG | 0644, 0)
-                                               : raw::sys(__NR_mkdirat, root_, beneath(path), 0755);
+    const long made = (step.flags & kStepFile)
+                          ? raw::sys(__NR_mknodat, root_, beneath(path), S_IFREG | 0644, 0)
+                          : raw::sys(__NR_mkdirat, root_, beneath(path), 0755);
     return made < 0 ? made : target(path);
   }
 
@@ -108,7 +129,8 @@ private:
     const long where = place(step);
     if (where < 0)
       return failed(stage, where, index);
-    const long result = raw::sys(__NR_move_mount, mount, "", where, "", raw::kMoveFromEmpty | raw::kMoveToEmpty);
+    const long result =
+        raw::sys(__NR_move_mount, mount, "", where, "", raw::kMoveFromEmpty | raw::kMoveToEmpty);
     raw::sys(__NR_close, where);
     raw::sys(__NR_close, mount);
     return result < 0 ? failed(stage, result, index) : Failure{};
@@ -119,13 +141,16 @@ private:
     switch (step.kind) {
     case MakeDirectory: {
       const long result = raw::sys(__NR_mkdirat, root_, beneath(path), step.mode);
-      return result < 0 && result != -raw::kErrorExists ? failed(Stage::ViewDirectory, result, index) : Failure{};
+      return result < 0 && result != -raw::kErrorExists
+                 ? failed(Stage::ViewDirectory, result, index)
+                 : Failure{};
     }
     case MakeFile:
       return makeFile(step, index);
     case MakeLink: {
       const long result = raw::sys(__NR_symlinkat, plan_.text(step.text), root_, beneath(path));
-      return result < 0 && result != -raw::kErrorExists ? failed(Stage::ViewLink, result, index) : Failure{};
+      return result < 0 && result != -raw::kErrorExists ? failed(Stage::ViewLink, result, index)
+                                                        : Failure{};
     }
     case Bind:
       return bind(step, index);
@@ -136,9 +161,11 @@ private:
       const long context = newFileSystem("proc");
       if (context < 0)
         return failed(Stage::OwnProc, context, index);
-      const long mount = mountOf(context, raw::kMountNoSuid | raw::kMountNoDevices | raw::kMountNoExecute |
-                                              ((step.flags & kStepReadOnly) ? raw::kMountReadOnly : 0));
-      return mount < 0 ? failed(Stage::OwnProc, mount, index) : attach(mount, step, Stage::OwnProc, index);
+      const long mount =
+          mountOf(context, raw::kMountNoSuid | raw::kMountNoDevices | raw::kMountNoExecute |
+                               ((step.flags & kStepReadOnly) ? raw::kMountReadOnly : 0));
+      return mount < 0 ? failed(Stage::OwnProc, mount, index)
+                       : attach(mount, step, Stage::OwnProc, index);
     }
     case DevicePts: {
       const long context = newFileSystem("devpts");
@@ -148,7 +175,8 @@ private:
       option(context, "ptmxmode", "0666");
       option(context, "mode", "0620");
       const long mount = mountOf(context, raw::kMountNoSuid | raw::kMountNoExecute);
-      return mount < 0 ? failed(Stage::DevicePts, mount, index) : attach(mount, step, Stage::DevicePts, index);
+      return mount < 0 ? failed(Stage::DevicePts, mount, index)
+                       : attach(mount, step, Stage::DevicePts, index);
     }
     case SharedMemory: {
       const long context = newFileSystem("tmpfs");
@@ -156,14 +184,16 @@ private:
         return failed(Stage::SharedMemory, context, index);
       option(context, "mode", "1777");
       const long mount = mountOf(context, raw::kMountNoSuid | raw::kMountNoDevices);
-      return mount < 0 ? failed(Stage::SharedMemory, mount, index) : attach(mount, step, Stage::SharedMemory, index);
+      return mount < 0 ? failed(Stage::SharedMemory, mount, index)
+                       : attach(mount, step, Stage::SharedMemory, index);
     }
     }
     return failed(Stage::ReadPlan, -22, index);
   }
 
   Failure makeFile(const LaunchStep& step, uint32_t index) {
-    long fd = raw::sys(__NR_openat, root_, beneath(plan_.text(step.path)), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, step.mode);
+    long fd = raw::sys(__NR_openat, root_, beneath(plan_.text(step.path)),
+                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, step.mode);
     if (fd == -raw::kErrorExists && step.textSize == 0)
       return {};
     if (fd < 0)
@@ -195,12 +225,14 @@ private:
       return failed(Stage::BindOpen, result, index);
     if ((step.flags & kStepExact) && (status.st_dev != step.device || status.st_ino != step.inode))
       return failed(Stage::BindChanged, -116 /* ESTALE */, index);
-    const long tree = raw::sys(__NR_open_tree, source, "",
-                               raw::kOpenTreeClone | raw::kCloseOnExec | raw::kAtEmptyPath | raw::kAtRecursive);
+    const long tree =
+        raw::sys(__NR_open_tree, source, "",
+                 raw::kOpenTreeClone | raw::kCloseOnExec | raw::kAtEmptyPath | raw::kAtRecursive);
     raw::sys(__NR_close, source);
     if (tree < 0)
       return failed(Stage::BindClone, tree, index);
-    const uint64_t set = raw::kMountNoSuid | ((step.flags & kStepDevices) ? 0 : raw::kMountNoDevices) |
+    const uint64_t set = raw::kMountNoSuid |
+                         ((step.flags & kStepDevices) ? 0 : raw::kMountNoDevices) |
                          ((step.flags & kStepReadOnly) ? raw::kMountReadOnly : 0);
     result = attributes(tree, set, true);
     if (result < 0)
@@ -214,7 +246,8 @@ private:
   // A cover is a bind of an object that nobody may open: mode 000, owned by the one id that the map
   // has, and no capability is left to override it. Its names are removed before the command starts.
 
-  static constexpr const char* kHoleNames[4] = {".hole-directory", ".hole-file", ".empty-directory", ".empty-file"};
+  static constexpr const char* kHoleNames[4] = {".hole-directory", ".hole-file", ".empty-directory",
+                                                ".empty-file"};
 
   Failure cover(const LaunchStep& step, uint32_t index) {
     const bool file = (step.flags & kStepFile) != 0;
@@ -222,7 +255,8 @@ private:
     const char* name = kHoleNames[which];
     const uint32_t mode = step.kind == Mask ? (file ? 0444 : 0555) : 0;
     if (!made_[which]) {
-      const long result = file ? raw::sys(__NR_mknodat, root_, name, S_IFREG | mode, 0) : raw::sys(__NR_mkdirat, root_, name, mode);
+      const long result = file ? raw::sys(__NR_mknodat, root_, name, S_IFREG | mode, 0)
+                               : raw::sys(__NR_mkdirat, root_, name, mode);
       if (result < 0)
         return failed(Stage::Cover, result, index);
       made_[which] = true;
@@ -238,13 +272,17 @@ private:
       return failed(Stage::Cover, hole, index);
     struct stat status;
     raw::sys(__NR_newfstatat, hole, "", &status, raw::kAtEmptyPath);
-    const long tree = raw::sys(__NR_open_tree, hole, "", raw::kOpenTreeClone | raw::kCloseOnExec | raw::kAtEmptyPath);
+    const long tree = raw::sys(__NR_open_tree, hole, "",
+                               raw::kOpenTreeClone | raw::kCloseOnExec | raw::kAtEmptyPath);
     raw::sys(__NR_close, hole);
     if (tree < 0)
       return failed(Stage::Cover, tree, index);
-    long result = attributes(tree, raw::kMountNoSuid | raw::kMountNoDevices | raw::kMountNoExecute | raw::kMountReadOnly, false);
+    long result = attributes(
+        tree, raw::kMountNoSuid | raw::kMountNoDevices | raw::kMountNoExecute | raw::kMountReadOnly,
+        false);
     if (result >= 0)
-      result = raw::sys(__NR_move_mount, tree, "", where, "", raw::kMoveFromEmpty | raw::kMoveToEmpty);
+      result =
+          raw::sys(__NR_move_mount, tree, "", where, "", raw::kMoveFromEmpty | raw::kMoveToEmpty);
     raw::sys(__NR_close, tree);
     raw::sys(__NR_close, where);
     if (result < 0)
@@ -257,14 +295,15 @@ private:
   void dropHoles() {
     for (int which = 0; which != 4; ++which)
       if (made_[which])
-        raw::sys(__NR_unlinkat, root_, kHoleNames[which], which % 2 == 0 ? raw::kAtRemoveDirectory : 0);
+        raw::sys(__NR_unlinkat, root_, kHoleNames[which],
+                 which % 2 == 0 ? raw::kAtRemoveDirectory : 0);
   }
 
   void watch(uint32_t index, uint64_t device, uint64_t inode) {
     if (view_.watched == nullptr) {
       const long memory = raw::sys(__NR_mmap, 0, kMostWatched * sizeof(Watched), 3, 0x22, -1, 0);
       if (memory < 0 && memory > -4096)
-        raw::exit(1);
+        raw::quit(1);
       view_.watched = (Watched*)memory;
     }
     if (view_.watchedCount != kMostWatched)
@@ -283,7 +322,8 @@ private:
     if (result < 0)
       return failed(Stage::PivotRoot, result);
     if (view_.mounts >= 0) {
-      // Forget what our own mounts have signalled, then look once: what was lost before is seen here.
+      // Forget what our own mounts have signalled, then look once: what was lost before is seen
+      // here.
       struct pollfd entry = {view_.mounts, POLLPRI, 0};
       struct timespec64 {
         int64_t seconds, nanoseconds;
@@ -311,7 +351,9 @@ long lostCover(const Plan& plan, const View& view) {
   for (uint32_t at = 0; at != view.watchedCount; ++at) {
     const Watched& entry = view.watched[at];
     struct stat status;
-    const long result = raw::sys(__NR_newfstatat, raw::kAtFdCwd, plan.text(plan.steps()[entry.step].path), &status, raw::kAtNoFollow);
+    const long result =
+        raw::sys(__NR_newfstatat, raw::kAtFdCwd, plan.text(plan.steps()[entry.step].path), &status,
+                 raw::kAtNoFollow);
     if (result < 0 || status.st_dev != entry.device || status.st_ino != entry.inode)
       return entry.step;
   }
