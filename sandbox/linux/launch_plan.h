@@ -36,6 +36,7 @@ enum LaunchFlag : uint32_t {
   kFilterNotifies = 1u << 10,
   kHasTemp = 1u << 11,
   kProbe = 1u << 12, // run the self-proof instead of a command
+  kGrantInTemp = 1u << 13, // something is mounted inside the private temp: unmounted before it is removed
 };
 
 enum LaunchStepFlag : uint16_t {

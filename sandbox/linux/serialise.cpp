@@ -63,6 +63,17 @@ bool needsWatch(const ChildPlan& plan, size_t index) {
   }
   return step.kind == ViewStep::Kind::Cover;
 }
+/// Is anything mounted beneath a name that the private temp stands on?
+bool hasGrantInTemp(const ChildPlan& plan) {
+  for (const ViewStep& temp : plan.view) {
+    if (temp.kind != ViewStep::Kind::Bind || temp.source != plan.temporaryDirectory)
+      continue;
+    for (const ViewStep& step : plan.view)
+      if (step.path != temp.path && isAtOrBeneath(step.path, temp.path))
+        return true;
+  }
+  return false;
+}
 } // namespace
 
 llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef temporaryName,
@@ -84,6 +95,7 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
   flag(!plan.filter.empty() && plan.filterNotifies, kFilterNotifies);
   flag(!temporaryName.empty(), kHasTemp);
   flag(!probePlan.empty(), kProbe);
+  flag(hasGrantInTemp(plan), kGrantInTemp);
 
   std::vector<LaunchStep> steps;
   size_t watched = 0;

@@ -184,8 +184,8 @@ private:
     }
     bool gone = true;
     if (plan_.has(kHasTemp)) {
-      if (plan_.has(kBuildView)) {
-        // A grant may be mounted inside the temp, and a mount point of this namespace cannot be
+      if (plan_.has(kGrantInTemp)) {
+        // A grant is mounted inside the temp, and a mount point of this namespace cannot be
         // removed.
         constexpr uint32_t kSysAdmin = 1u << 21;
         if (setCapabilities(kSysAdmin, kSysAdmin) >= 0) {
