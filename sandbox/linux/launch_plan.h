@@ -82,7 +82,7 @@ struct LaunchHeader {
   uint32_t workingDirectory;
   uint32_t temporaryName; // name beneath kTempParentFd
   int32_t landlockAbi;
-  uint32_t fileMode; // the caller's umask, for the command
+  uint32_t reserved;
   uint64_t landlockFileSystem, landlockNetwork, landlockScopes;
   uint64_t signalMask; // of the caller, restored for the command
   uint64_t probe;      // of kProbe: offset of a ProbePlan

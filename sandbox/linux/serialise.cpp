@@ -77,8 +77,7 @@ bool hasGrantInTemp(const ChildPlan& plan) {
 } // namespace
 
 llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef temporaryName,
-                                      uint64_t signalMask, uint32_t fileMode,
-                                      llvm::StringRef probePlan) {
+                                      uint64_t signalMask, llvm::StringRef probePlan) {
   Block block;
   LaunchHeader header{};
   const auto flag = [&](bool on, LaunchFlag which) { header.flags |= on ? uint32_t(which) : 0; };
@@ -157,7 +156,6 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
   if (!probePlan.empty())
     header.probe = block.bytes(probePlan);
   header.signalMask = signalMask;
-  header.fileMode = fileMode;
   if (block.size() > size_t(INT_MAX))
     return llvm::createStringError(std::make_error_code(std::errc::argument_list_too_long),
                                    "the plan is larger than 2 GiB");

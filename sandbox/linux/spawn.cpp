@@ -145,10 +145,7 @@ llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& in
   for (int signal = 1; signal <= 64; ++signal)
     if (::sigismember(&before, signal) == 1)
       mask |= uint64_t(1) << (signal - 1);
-  const mode_t fileMode = ::umask(0);
-  ::umask(fileMode);
-  llvm::Expected<std::string> bytes =
-      serialise(plan, input.temporaryName, mask, fileMode, input.probePlan);
+  llvm::Expected<std::string> bytes = serialise(plan, input.temporaryName, mask, input.probePlan);
   if (!bytes)
     return bytes.takeError();
   llvm::Expected<UniqueFd> file = planFile(*bytes);

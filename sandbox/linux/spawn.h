@@ -39,8 +39,7 @@ llvm::StringRef stagePrimitive(Stage stage);
 /// The plan as the first process reads it. Fails on what does not fit (more than 4 GiB, more than
 /// kMostWatched guarded steps).
 llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef temporaryName,
-                                      uint64_t signalMask, uint32_t fileMode,
-                                      llvm::StringRef probePlan = {});
+                                      uint64_t signalMask, llvm::StringRef probePlan = {});
 
 struct LaunchInput {
   int streams[3] = {0, 1, 2};

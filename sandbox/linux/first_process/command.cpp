@@ -86,7 +86,7 @@ long sendListener(int listener) {
     const struct rlimit none = {0, 0};
     must(Stage::Limits, raw::sys(__NR_setrlimit, RLIMIT_CORE, &none));
   }
-  raw::sys(__NR_umask, header.fileMode);
+  raw::sys(__NR_umask, callerFileMode);
   if (plan.has(kNoNewPrivileges)) {
     must(Stage::NoNewPrivileges, raw::sys(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
     if (raw::sys(__NR_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
@@ -189,7 +189,8 @@ Failure makeRuleset(const Plan& plan, int& ruleset) {
     if (raw::sys(__NR_ioctl, stream, 0x5401 /* TCGETS */, settings) < 0)
       continue;
     const long mode = raw::sys(__NR_fcntl, stream, F_GETFL) & O_ACCMODE;
-    const uint64_t rights = (mode != O_WRONLY ? kLandlockReadFile : 0) | (mode != O_RDONLY ? kLandlockWriteFile : 0) |
+    const uint64_t rights = (mode != O_WRONLY ? kLandlockReadFile : 0) |
+                            (mode != O_RDONLY ? kLandlockWriteFile : 0) |
                             (header.landlockFileSystem & kLandlockDeviceControl);
     const LandlockPathRule rule = {rights, stream};
     const long result = raw::sys(__NR_landlock_add_rule, fd, kLandlockRulePathBeneath, &rule, 0);

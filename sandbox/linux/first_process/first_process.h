@@ -23,6 +23,9 @@ inline Failure failed(Stage stage, long result, uint32_t index = 0) {
   return {stage, (int)-result, index};
 }
 
+/// The umask that the caller's thread had; the command gets it back.
+extern long callerFileMode;
+
 /// The plan in memory.
 struct Plan {
   char* base = nullptr;

@@ -29,6 +29,8 @@ void* memset(void* to, int value, size_t size) {
 
 namespace gos::sandbox {
 
+long callerFileMode = 022;
+
 void tell(const ControlMessage& message) {
   raw::retry(__NR_sendto, kControlFd, &message, sizeof message, MSG_NOSIGNAL, 0, 0);
 }
@@ -99,7 +101,7 @@ Failure raiseLoopback() {
   if (plan.has(kWaitForMaps))
     if (Failure failure = waitForMaps())
       fail(failure);
-  raw::sys(__NR_umask, 0);
+  callerFileMode = raw::sys(__NR_umask, 0); // inherited; nobody else's is touched
   for (int fd = kPlanFd; fd != kFirstFreeFd; ++fd)
     raw::sys(__NR_fcntl, fd, F_SETFD, FD_CLOEXEC);
 
