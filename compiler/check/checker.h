@@ -587,7 +587,7 @@ private:
   void finishRegions(Body& body);
   bool inRegion() const { return body_->regionDepth != 0 || body_->isComptimeFn; }
   void orderConstants(Program& program);
-  void visitConstant(Item* item, Program& program, unsigned depth);
+  void visitConstant(Item* first, Program& program);
   void checkFoldable(Expr* expr, unsigned depth = 0);
 
   // ---- reflect.cpp ----

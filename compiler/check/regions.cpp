@@ -29,31 +29,50 @@ void Checker::finishRegions(Body& body) {
   }
 }
 
-void Checker::visitConstant(Item* item, Program& program, unsigned depth) {
-  ConstInfo& info = constInfo(item);
-  if (info.order == State::Done)
-    return;
-  if (info.order == State::Running || depth > 1000) {
-    engine_.report(item->name.span, diag::ConstantCycle, item->name.name.text());
-    info.order = State::Done;
-    return;
-  }
-  info.order = State::Running;
-  checkConstBody(item);
-  for (Item* use : info.uses)
-    visitConstant(use, program, depth + 1);
-  if (info.order == State::Running) {
-    info.order = State::Done;
-    program.constants.push_back(item);
+/// Puts a constant behind those it uses. The chain lies on a stack of its own: its length is the
+/// source's choice.
+void Checker::visitConstant(Item* first, Program& program) {
+  struct Visit {
+    Item* item;
+    size_t next = 0; // of its uses
+  };
+  std::vector<Visit> chain;
+  const auto enter = [&](Item* item) {
+    const State order = constInfo(item).order;
+    if (order == State::Done)
+      return;
+    if (order == State::Running) {
+      engine_.report(item->name.span, diag::ConstantCycle, item->name.name.text());
+      constInfo(item).order = State::Done;
+      return;
+    }
+    constInfo(item).order = State::Running;
+    checkConstBody(item);
+    chain.push_back({item});
+  };
+  enter(first);
+  while (!chain.empty()) {
+    Visit& visit = chain.back();
+    ConstInfo& info = constInfo(visit.item);
+    if (visit.next != info.uses.size()) {
+      enter(info.uses[visit.next++]);
+      continue;
+    }
+    if (info.order == State::Running) {
+      info.order = State::Done;
+      program.constants.push_back(visit.item);
+    }
+    chain.pop_back();
   }
 }
 
 void Checker::orderConstants(Program& program) {
   for (size_t i = 0; i < constants_.size(); ++i)
-    visitConstant(constants_[i], program, 0);
+    visitConstant(constants_[i], program);
 }
 
-/// Literals, operators, other constants, aggregates of those, and regions (language.md section 9.4).
+/// Literals, operators, other constants, aggregates of those, and regions (language.md
+/// section 9.4).
 void Checker::checkFoldable(Expr* expr, unsigned depth) {
   expr = folded(expr);
   if (depth > 2000)
@@ -109,7 +128,8 @@ void Checker::checkFoldable(Expr* expr, unsigned depth) {
     if (call->isComptimeFn || call->isTypeInfo)
       return;
     auto* path = dyn_cast<PathExpr>(call->callee);
-    if (path && (path->target.kind == TargetKind::Variant || path->target.kind == TargetKind::Struct)) {
+    if (path &&
+        (path->target.kind == TargetKind::Variant || path->target.kind == TargetKind::Struct)) {
       for (const Argument& argument : call->arguments)
         checkFoldable(argument.value, depth + 1);
       return;

@@ -125,7 +125,8 @@ int runRun(const Options& options) {
   int code = kExitClean;
   if (!trap)
     code = exitCodeOf(**machine, *module, result);
-  stdlib::flushOutput(**machine);
+  if (vm::Trap lost = stdlib::finishOutput(**machine); lost && !late)
+    late = std::move(lost);
   if (trap)
     code = endWith(*trap, seen, compilation.sources());
   return late ? endWith(*late, lateSeen, compilation.sources()) : code;
