@@ -100,7 +100,9 @@ public:
     struct stat status{};
     if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
       return bytes;
-    bytes.resize(std::min<size_t>(limit, size_t(status.st_size)));
+    // Files of /proc have no size.
+    const size_t size = status.st_size != 0 ? size_t(status.st_size) : 65536;
+    bytes.resize(std::min(limit, size));
     size_t done = 0;
     while (done != bytes.size()) {
       const ssize_t count = retryInterrupted(

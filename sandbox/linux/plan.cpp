@@ -2,6 +2,7 @@
 
 #include "sandbox/linux/environment.h"
 #include "sandbox/linux/landlock_plan.h"
+#include "sandbox/linux/own_cgroups.h"
 #include "sandbox/linux/seccomp_filter.h"
 #include "sandbox/linux/unavailable.h"
 #include "sandbox/linux/view.h"
@@ -48,6 +49,8 @@ public:
       plan_.coreDumps = true; // as the caller has it
       break;
     case SandboxLevel::Basic:
+      if (llvm::Error error = checkGrantsExist())
+        return error;
       plan_.keepRoot = true;
       plan_.dropCapabilities = false;
       break;
@@ -63,6 +66,16 @@ public:
 
 private:
   bool strict() const { return policy_.level() == SandboxLevel::Strict; }
+
+  /// Where there is no view, which would look at every grant: what a user names has to exist all
+  /// the same.
+  llvm::Error checkGrantsExist() const {
+    for (const PathRule& rule : policy_.rules())
+      if (rule.access != Access::Deny && rule.origin == Origin::User &&
+          tree_.look(rule.path).kind == NodeKind::Missing)
+        return refuse(llvm::formatv("{0} grants what does not exist", describeRule(rule)).str());
+    return llvm::Error::success();
+  }
 
   // ---- what the host has to have
   // ------------------------------------------------------------------
@@ -136,6 +149,8 @@ private:
 
     if (llvm::Error error = compileFileSystem())
       return error;
+    if (plan_.namespaces & kCgroupNamespace)
+      showOwnCgroups(plan_.view, tree_);
     plan_.landlock = landlockPlan(plan_.view, policy_.network(), limits_.landlockAbi);
     return llvm::Error::success();
   }
