@@ -1,6 +1,7 @@
 #include "sandbox/command/command_policy.h"
 
 #include "sandbox/command/host_denials.h"
+#include "sandbox/linux/plan.h"
 #include "sandbox/policy/host/host_paths.h"
 #include "sandbox/policy/presets.h"
 
@@ -101,6 +102,26 @@ Guards guardsOf(llvm::StringRef directory) {
   };
   for (llvm::StringRef name : kNames)
     add((directory + "/" + name).str(), true);
+  // `.git` of a worktree or a submodule is a file that names the directory, and that another
+  // shares: the file would lead to other hooks if it could be written.
+  const auto named = [&](const std::string& file, llvm::StringRef key, llvm::StringRef base) {
+    const std::string content = hostTree().text(file, 4096);
+    llvm::StringRef text = llvm::StringRef(content).split('\n').first;
+    if (!text.consume_front(key) || text.trim().empty())
+      return std::string();
+    text = text.trim();
+    const std::string real =
+        realPathOf(text.starts_with("/") ? text.str() : (base + "/" + text).str());
+    return isAtOrBeneath(real, directory) && real != directory ? real : std::string();
+  };
+  const std::string gitFile = (directory + "/.git").str();
+  if (const std::string git = named(gitFile, "gitdir:", directory); !git.empty()) {
+    add(gitFile, false);
+    for (const std::string& each : {git, named(git + "/commondir", "", git)})
+      for (const char* name : {"/config", "/hooks"})
+        if (!each.empty())
+          add(each + name, false);
+  }
   // Each module of a repository has a configuration and hooks of its own.
   const std::string modules = (directory + "/.git/modules").str();
   if (exists(modules))

@@ -116,6 +116,21 @@ TEST_CASE("guards that exist are read-only beneath the working directory") {
                            here.tree.at("work/.vscode")));
 }
 
+TEST_CASE("a `.git` that is a file is guarded, and so is what it leads to (T104)") {
+  Fixture here;
+  here.tree.directory("work/real.git/hooks");
+  here.tree.directory("common.git/hooks");
+  here.tree.file("work/real.git/config", "");
+  here.tree.file("work/.git", "gitdir: real.git\n");
+  const Guards guards = guardsOf(here.facts.workingDirectory);
+  for (const char* name : {"work/.git", "work/real.git/hooks", "work/real.git/config"})
+    CHECK_MESSAGE(llvm::is_contained(guards.existing, here.tree.at(name)), std::string(name));
+  // What lies outside is not granted by being named.
+  here.tree.file("work/.git", "gitdir: ../common.git\n");
+  for (const std::string& path : guardsOf(here.facts.workingDirectory).existing)
+    CHECK_MESSAGE(isAtOrBeneath(path, here.facts.workingDirectory), path);
+}
+
 TEST_CASE("a guard behind a link is guarded under both names (T104)") {
   Fixture here;
   here.tree.file("work/real/hooks/post-commit");

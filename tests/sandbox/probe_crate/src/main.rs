@@ -1,0 +1,5 @@
+probe_macro::probe!();
+
+fn main() {
+    println!("built");
+}

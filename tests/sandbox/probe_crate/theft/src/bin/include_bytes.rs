@@ -1,0 +1,5 @@
+static STOLEN: &[u8] = include_bytes!("@HOME@/.ssh/id_rsa");
+
+fn main() {
+    println!("{:?}", STOLEN);
+}

@@ -1,0 +1,5 @@
+static STOLEN: &str = include_str!("/proc/self/environ");
+
+fn main() {
+    println!("{}", STOLEN);
+}

@@ -1,0 +1,5 @@
+static STOLEN: &str = include_str!("@HOME@/.cargo/credentials.toml");
+
+fn main() {
+    println!("{}", STOLEN);
+}

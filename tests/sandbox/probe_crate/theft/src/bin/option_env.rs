@@ -1,0 +1,3 @@
+fn main() {
+    println!("{:?}", option_env!("PROBE_SECRET_TOKEN"));
+}

@@ -1,0 +1,6 @@
+#[path = "@HOME@/.ssh/secret.rs"]
+mod stolen;
+
+fn main() {
+    println!("{}", stolen::TOKEN);
+}
