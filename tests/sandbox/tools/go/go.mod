@@ -1,0 +1,5 @@
+module example.com/app
+
+go 1.18
+
+require example.com/tooldep v1.0.0

@@ -1,0 +1,5 @@
+public class App {
+  public static int answer() {
+    return 42;
+  }
+}

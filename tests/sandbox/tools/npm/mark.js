@@ -1,0 +1,1 @@
+require('fs').writeFileSync(process.argv[2] + '.txt', 'ran\n');
