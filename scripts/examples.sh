@@ -34,7 +34,8 @@ show_examples() {
   printf '\n== examples\n'
   for example in examples/*/; do
     example=${example%/}
-    [ -f "$example/README.md" ] || continue
+    # sandbox_c is a C program: tests/library builds and runs it.
+    [ -f "$example/README.md" ] && [ -f "$example/project.toml" ] || continue
     printf '\n-- %s: %s\n' "$example" "$(example_title "$example")"
     example_text "$example"
     show_example "$gos" "$example"
