@@ -108,8 +108,7 @@ TEST_CASE("B074 cargo fetches with the network and runs nothing, and builds with
   });
 }
 
-TEST_CASE("B074 cargo with its home readable, writable or empty, with a lock file or none, with a "
-          "target or none") {
+TEST_CASE("B074 cargo whatever of its home, its lock file and its target is there") {
   if (!has("B074, the matrix", {"cargo", "rustc"}))
     return;
   {
@@ -380,8 +379,7 @@ TEST_CASE("B073 two sandboxes work on one target directory and on one cache") {
   });
 }
 
-TEST_CASE("B082 CMake with Ninja and with make, tests, and an install beneath DESTDIR, sources "
-          "read-only") {
+TEST_CASE("B082 CMake configures, builds, tests and installs with its sources read-only") {
   if (!has("B082", {"cmake", "ctest", "ninja", "make", "cc"}))
     return;
   for (const std::string generator : {"Ninja", "Unix Makefiles"}) {

@@ -30,8 +30,7 @@ std::string newest(const std::string& artifact) {
 
 } // namespace
 
-TEST_CASE("B080 gradle builds and tests, with a daemon and without, and leaves neither daemon nor "
-          "change") {
+TEST_CASE("B080 gradle builds and tests, and leaves neither a daemon nor a change") {
   if (!has("B080, gradle", {"gradle", "java", "javac"}))
     return;
   if (::access("/usr/share/java/junit4.jar", R_OK) != 0)
