@@ -90,3 +90,19 @@ show_hostile() {
   printf '  %d refused, %d not\n' "$refused" "$missed"
   example_status=$missed
 }
+
+# A hostile setup script as it is and under bwr. Where the host gives no level that confines, that is said.
+show_bwr() {
+  local bwr=$1 status=0
+  printf '\n-- examples/bwr: %s\n' "$(example_title examples/bwr)"
+  example_text examples/bwr
+  if ! "$bwr" --level standard -- true </dev/null 2>build/example.out; then
+    sed 's/^/  | /' build/example.out
+    printf '  this host cannot show it; bwr --capabilities says more\n'
+    return 0
+  fi
+  printf '\n  $ examples/bwr/run.sh bwr\n'
+  sh examples/bwr/run.sh "$bwr" </dev/null >build/example.out 2>&1 || status=$?
+  sed 's/^/  | /' build/example.out
+  [ "$status" -eq 0 ]
+}
