@@ -118,6 +118,26 @@ TEST_CASE("B031 a port of the outside is not the port of the inside") {
   });
 }
 
+TEST_CASE("B032 a JVM lists interfaces and opens sockets on loopback") {
+  if (!installed("javac") && !installed("java"))
+    return skip("B032", "no JDK is installed");
+  const std::string program = R"(
+import java.net.*;
+public class N {
+  public static void main(String[] a) throws Exception {
+    int n = 0; for (var e = NetworkInterface.getNetworkInterfaces(); e.hasMoreElements(); e.nextElement()) n++;
+    try (var d = new DatagramSocket(); var s = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+         var c = new Socket(InetAddress.getLoopbackAddress(), s.getLocalPort())) { System.out.println(n > 0 ? "ok" : "none"); }
+  }
+}
+)";
+  each(levels(), [&](const Room& room, const std::string& level) {
+    room.write("N.java", program);
+    const Outcome outcome = room.bwr(level, {}, {"java", "N.java"});
+    CHECK_MESSAGE(outcome.out == "ok\n", outcome.err);
+  });
+}
+
 TEST_CASE("B033 no road to a listener outside: TCP, MPTCP, UDP, fast open, other families") {
   each(confining(), [](const Room& room, const std::string& level) {
     Outside outside(room);

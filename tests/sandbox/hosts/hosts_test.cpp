@@ -67,7 +67,7 @@ std::vector<bool> users() {
 
 } // namespace
 
-TEST_CASE("a level whose primitive is missing is refused with its name and a fix") {
+TEST_CASE("T131 a level whose primitive is missing is refused with its name and a fix") {
   for (bool user : users())
     for (const Host& host : kHosts) {
       const std::pair<const char*, const char*> expected[] = {

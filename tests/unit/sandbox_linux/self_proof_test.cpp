@@ -262,7 +262,7 @@ TEST_CASE("a plan that keeps privileges, or has no loopback, is found out") {
               }).empty());
 }
 
-TEST_CASE("a level with a broken act is not offered, and the promise is named") {
+TEST_CASE("T132 a level with a broken act is not offered, and the promise is named") {
   ProofOptions options;
   options.change = [](ChildPlan& plan) { plan.landlock.enabled = false; };
   llvm::Expected<Proof> proof = proveNow(SandboxLevel::Standard, options);
