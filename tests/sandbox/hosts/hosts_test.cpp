@@ -111,7 +111,7 @@ TEST_CASE("the capability report says what is missing, and which levels are left
 }
 
 TEST_CASE(
-    "the capability report tells a kernel without Landlock from one that was booted without") {
+    "B069 the capability report tells a kernel without Landlock from one that was booted without") {
   const ChildResult absent = runOn("landlock", false, "--capabilities");
   CHECK(absent.out.find("\"landlock_abi\":0,\"landlock_error\":\"ENOSYS\"") != std::string::npos);
   const ChildResult off = runOn("landlock-at-boot", false, "--capabilities");
