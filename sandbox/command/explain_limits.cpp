@@ -9,6 +9,8 @@ namespace gos::sandbox {
 
 namespace {
 
+constexpr const char* kUnbounded = "time, memory, disk and processor use are not bounded";
+
 void limitsWithoutFileSystem(const Policy& policy, const ChildPlan& plan,
                              std::vector<std::string>& limits) {
   if (plan.level == SandboxLevel::None) {
@@ -22,6 +24,7 @@ void limitsWithoutFileSystem(const Policy& policy, const ChildPlan& plan,
   limits.push_back(
       "only TMPDIR, TMP and TEMP name the private temp; `/tmp` and `/var/tmp` are the host's");
   limits.push_back("a command that kills every process of its user can outlive the run");
+  limits.push_back(kUnbounded);
 }
 
 void limitsOfProcesses(const ChildPlan& plan, std::vector<std::string>& limits) {
@@ -100,7 +103,7 @@ std::vector<std::string> limitsOf(const Policy& policy, const ChildPlan& plan) {
                    "sockets do not work inside");
   if (plan.level == SandboxLevel::Strict)
     limits.push_back("`setarch -R` and what needs it do not work inside");
-  limits.push_back("time, memory, disk and processor use are not bounded");
+  limits.push_back(kUnbounded);
   return limits;
 }
 

@@ -98,7 +98,7 @@ std::string openContainer(llvm::StringRef name, llvm::StringRef instead = "basic
 }
 
 /// What keeps namespaces and mounts away, whichever of their steps it was.
-std::string namespaceFix(int error, const HostHints& hints) {
+std::string namespaceFix(int error, const HostHints& hints, bool isMount = false) {
   if (error == ENOSPC || error == EUSERS) {
     const std::string limit = zeroLimit(hints);
     if (!limit.empty())
@@ -121,6 +121,11 @@ std::string namespaceFix(int error, const HostHints& hints) {
     return "AppArmor restricts user namespaces here: install a profile with `userns,` for the path "
            "of "
            "this program, or set `sysctl kernel.apparmor_restrict_unprivileged_userns=0`";
+  // Namespaces are given and mounts are not, by no filter and no profile: so it is inside Landlock.
+  if (isMount && error == EPERM && !isFiltered(hints) && appArmorProfile(hints).empty() &&
+      hints.file("/sys/fs/selinux/enforce") != "1")
+    return "nothing can be mounted inside a Landlock layer, and another sandbox seems to have made "
+           "one around this process: start it outside of that, or use level `basic`";
   if (const llvm::StringRef name = container(hints); !name.empty())
     return openContainer(name);
   if (isFiltered(hints))
@@ -192,9 +197,11 @@ std::string primitiveFix(llvm::StringRef primitive, int error, const HostHints& 
     switch (row.primitive) {
     case Primitive::UserNamespace:
     case Primitive::PidNamespace:
-    case Primitive::MountView:
     case Primitive::NetworkNamespace:
       found = namespaceFix(error, hints);
+      break;
+    case Primitive::MountView:
+      found = namespaceFix(error, hints, /*isMount=*/true);
       break;
     case Primitive::MountAttributes:
       if (error != ENOSYS)
@@ -202,7 +209,7 @@ std::string primitiveFix(llvm::StringRef primitive, int error, const HostHints& 
       break;
     case Primitive::OwnProc:
       if (const llvm::StringRef name = container(hints); !name.empty())
-        found = openContainer(name, "standard");
+        found = "/proc is masked: " + openContainer(name, "standard");
       else
         found =
             "/proc is masked by the container or sandbox around this: let it unmask /proc, or use "

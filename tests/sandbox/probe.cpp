@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -200,6 +201,132 @@ const Act kActs[] = {
     {"no-new-privileges",
      [](char**) {
        return verdict(::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : (errno = EINVAL, -1));
+     }},
+    {"tgkill",
+     [](char** o) { return verdict(::syscall(SYS_tgkill, std::atoi(o[0]), std::atoi(o[0]), 0)); }},
+    // stays until it is killed, so that another probe has something to look at
+    {"hold",
+     [](char**) {
+       std::puts("holds");
+       std::fflush(stdout);
+       while (true)
+         ::pause();
+       return 0;
+     }},
+    // reads from the memory of a `probe hold`, which has the same addresses
+    {"memory-read",
+     [](char** o) {
+       static char here[8];
+       const iovec local = {here, sizeof here}, remote = {here, sizeof here};
+       return verdict(::process_vm_readv(std::atoi(o[0]), &local, 1, &remote, 1, 0));
+     }},
+    // takes a descriptor out of another process
+    {"take-descriptor",
+     [](char** o) {
+       const long process = ::syscall(SYS_pidfd_open, std::atoi(o[0]), 0);
+       return verdict(process < 0 ? process
+                                  : ::syscall(SYS_pidfd_getfd, process, std::atoi(o[1]), 0));
+     }},
+    // privilege
+    {"is-root", [](char**) { return verdict(::geteuid() == 0 ? 0 : (errno = EPERM, -1)); }},
+    {"has-capability",
+     [](char**) {
+       struct {
+         uint32_t version;
+         int process;
+       } header = {0x20080522, 0};
+       uint32_t data[6] = {};
+       if (::syscall(SYS_capget, &header, data) != 0)
+         return verdict(-1);
+       return verdict((data[0] | data[3]) != 0 ? 0 : (errno = EPERM, -1));
+     }},
+    // kernel surface
+    {"clone-userns",
+     [](char**) {
+       const long child = ::syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
+       if (child == 0)
+         ::_exit(0);
+       return verdict(child);
+     }},
+    {"io-uring",
+     [](char**) {
+       uint32_t parameters[30] = {};
+       return verdict(::syscall(SYS_io_uring_setup, 4, parameters));
+     }},
+    {"bpf",
+     [](char**) {
+       uint32_t attributes[32] = {2 /* array */, 4, 8, 1};
+       return verdict(::syscall(SYS_bpf, 0 /* map create */, attributes, sizeof attributes));
+     }},
+    {"perf",
+     [](char**) {
+       uint32_t attributes[32] = {1 /* software */, sizeof attributes};
+       return verdict(
+           ::syscall(SYS_perf_event_open, attributes, -1, 0, -1, 0)); // a whole processor
+     }},
+    {"perf-self",
+     [](char**) {
+       uint32_t attributes[32] = {1, sizeof attributes};
+       attributes[10] = 1u << 5 | 1u << 6; // neither the kernel nor a hypervisor
+       return verdict(::syscall(SYS_perf_event_open, attributes, 0, -1, -1, 0));
+     }},
+    {"file-handle",
+     [](char** o) {
+       struct {
+         uint32_t bytes = 128;
+         int kind;
+         char data[128];
+       } handle;
+       int mount;
+       const int root = ::open(o[0], O_RDONLY | O_DIRECTORY);
+       if (::syscall(SYS_name_to_handle_at, AT_FDCWD, o[0], &handle, &mount, 0) != 0)
+         return verdict(-1);
+       return verdict(::syscall(SYS_open_by_handle_at, root, &handle, O_RDONLY));
+     }},
+    {"fsopen", [](char**) { return verdict(::syscall(SYS_fsopen, "tmpfs", 0)); }},
+    {"open-tree",
+     [](char** o) { return verdict(::syscall(SYS_open_tree, AT_FDCWD, o[0], 1 /* clone */)); }},
+    {"setns",
+     [](char** o) {
+       const int space = ::open(o[0], O_RDONLY);
+       return verdict(space < 0 ? -1 : ::syscall(SYS_setns, space, 0));
+     }},
+    {"fchmodat2", [](char** o) { return verdict(::syscall(452, AT_FDCWD, o[0], 0640, 0)); }},
+    {"setxattrat",
+     [](char** o) {
+       struct {
+         uint64_t value;
+         uint32_t size, flags;
+       } arguments = {reinterpret_cast<uint64_t>("1"), 1, 0};
+       return verdict(
+           ::syscall(463, AT_FDCWD, o[0], 0, "user.probe", &arguments, sizeof arguments));
+     }},
+    // shared memory and queues of others, by key and by name
+    {"shm", [](char** o) { return verdict(::syscall(SYS_shmget, std::atoi(o[0]), 0, 0)); }},
+    {"queue", [](char** o) { return verdict(::syscall(SYS_mq_open, o[0], O_RDONLY, 0, nullptr)); }},
+#if defined(__x86_64__)
+    // the 32-bit entry: probe call32 NUMBER
+    {"call32",
+     [](char** o) {
+       int result = std::atoi(o[0]);
+       asm volatile("int $0x80" : "+a"(result) : "b"(0), "c"(0), "d"(0), "S"(0), "D"(0) : "memory");
+       errno = result < 0 ? -result : 0;
+       return verdict(result < 0 ? -1 : result);
+     }},
+#endif
+    // probe layers N PROGRAM [ARGUMENT...]: executes it beneath N layers of Landlock
+    {"layers",
+     [](char** o) {
+       ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+       const uint64_t handled = 1ull << 11; // makes block devices
+       for (int layer = std::atoi(o[0]); layer > 0; --layer) {
+         const long ruleset = ::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
+         if (ruleset < 0 || ::syscall(SYS_landlock_restrict_self, ruleset, 0) != 0)
+           return verdict(-1);
+         ::close(int(ruleset));
+       }
+       ::execvp(o[1], o + 1);
+       return verdict(-1);
      }},
     // any call by number: probe call NUMBER [ARG...]
     {"call",

@@ -95,6 +95,11 @@ TEST_CASE("the fix names the container or the sandbox that is around") {
   const FakeHost nested({{"/proc/self/status", "Seccomp:\t2\n"}});
   CHECK(says(primitiveFix("user namespace", EPERM, nested), "the surrounding sandbox"));
   CHECK(says(primitiveFix("Landlock", E2BIG, nested), "16 Landlock layers"));
+  CHECK(says(primitiveFix("own /proc", EPERM, docker), "/proc is masked"));
+  // Namespaces work there, so it is no container that refuses the mount.
+  const FakeHost layered({{"/.dockerenv", ""}, {"/proc/self/status", "Seccomp:\t0\n"}});
+  CHECK(says(primitiveFix("mount view", EPERM, layered), "a Landlock layer"));
+  CHECK(says(primitiveFix("mount view", EPERM, docker), "--security-opt"));
   const FakeHost profile({{"/proc/self/attr/current", "lxc-default (enforce)"}});
   CHECK(says(primitiveFix("user namespace", EPERM, profile), "lxc-default"));
 }
