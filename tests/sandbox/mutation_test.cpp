@@ -262,7 +262,7 @@ private:
     guard("change the mode of " + base + "/file", SYS_fchmodat, {AT_FDCWD, name("file"), 0644});
     guard("change the times of " + base + "/file", SYS_utimensat, {AT_FDCWD, name("file"), 0, 0});
     guard("set an attribute of " + base + "/file", SYS_setxattr,
-          {name("file"), at("/user.gos" + 1), at("/x"), 1, 0});
+          {name("file"), script_.text("user.gos"), script_.text("x"), 1, 0});
     guard("take " + base + "/file over into work", SYS_renameat2,
           {AT_FDCWD, name("file"), AT_FDCWD, at("work/moved"), 0});
     undo(SYS_renameat2, {AT_FDCWD, at("work/moved"), AT_FDCWD, name("file"), 0});
