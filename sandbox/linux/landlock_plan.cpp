@@ -10,6 +10,8 @@ namespace {
 uint64_t rightsOf(const ViewStep& step) {
   switch (step.kind) {
   case ViewStep::Kind::Bind: {
+    if (step.node == NodeKind::Link) // a link is covered with itself; it has no content to grant
+      return 0;
     uint64_t rights = step.readOnly ? kReadRights : kWriteRights;
     if (step.devices && !step.readOnly)
       rights |= kDeviceRights;

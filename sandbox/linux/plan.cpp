@@ -9,6 +9,7 @@
 #include "sandbox/linux/view_rules.h"
 #include "sandbox/policy/decide.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace gos::sandbox {
@@ -223,6 +224,7 @@ private:
     if (!view)
       return view.takeError();
     plan_.view = std::move(view->steps);
+    pinGuardedLinks();
     plan_.placeholders = std::move(view->placeholders);
     temporaryName_ = std::move(view->temporaryName);
 
@@ -237,6 +239,47 @@ private:
     return refuse(
         llvm::formatv("the command can't start in `{0}`: the view has no such directory", directory)
             .str());
+  }
+
+  /// A guard that is reached through a link (`.git` that leads elsewhere): what it leads to has
+  /// rules of its own, and the link must not be exchanged for another. It is covered with itself;
+  /// then removing and renaming it are EBUSY (T104).
+  void pinGuardedLinks() {
+    for (size_t index = 0; index != policy_.rules().size(); ++index) {
+      const PathRule& rule = policy_.rules()[index];
+      if (rule.origin != Origin::Shipped || rule.access != Access::ReadOnly)
+        continue;
+      const llvm::StringRef path = rule.path;
+      for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+        const llvm::StringRef name = path.take_front(end);
+        if (isInsideWritable(name))
+          if (const HostTree::Entry entry = tree_.look(name); entry.kind == NodeKind::Link) {
+            pinLink(name, entry.object, index);
+            break; // what lies behind the link has rules of its own
+          }
+        if (end == llvm::StringRef::npos)
+          break;
+      }
+    }
+  }
+  bool isInsideWritable(llvm::StringRef path) const {
+    return llvm::any_of(plan_.view, [&](const ViewStep& step) {
+      return step.kind == ViewStep::Kind::Bind && !step.readOnly && step.path == step.source &&
+             step.path != path && isAtOrBeneath(path, step.path);
+    });
+  }
+  void pinLink(llvm::StringRef path, ObjectId object, size_t rule) {
+    const auto stands = [&](const ViewStep& step) { return step.path == path; };
+    if (llvm::any_of(plan_.view, stands))
+      return;
+    ViewStep pin;
+    pin.kind = ViewStep::Kind::Bind;
+    pin.path = pin.source = path.str();
+    pin.node = NodeKind::Link;
+    pin.readOnly = false; // what the name says is guarded by its own rule
+    pin.object = object;
+    pin.rule = rule;
+    plan_.view.push_back(std::move(pin));
   }
 
   // ---- the environment

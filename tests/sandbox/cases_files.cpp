@@ -1,5 +1,6 @@
-// Files: B001 to B019 of the catalogue of honest builds. What ordinary tools do to files works inside
-// a grant; what a narrower rule closes stays closed, and stays closed when it is tried sideways.
+// Files: B001 to B019 of the catalogue of honest builds. What ordinary tools do to files works
+// inside a grant; what a narrower rule closes stays closed, and stays closed when it is tried
+// sideways.
 
 #include "tests/sandbox/harness.h"
 
@@ -13,7 +14,8 @@ namespace {
 
 const std::string kPython = "python3";
 
-/// Runs the body for each identity and each of the levels, with the names in the message of a failure.
+/// Runs the body for each identity and each of the levels, with the names in the message of a
+/// failure.
 template <class Body> void each(const std::vector<std::string>& levels, Body body) {
   for (As who : identities())
     for (const std::string& level : levels) {
@@ -30,7 +32,8 @@ bool contains(const std::string& text, const std::string& part) {
 } // namespace
 
 TEST_CASE("B001 renames, links and removed directories inside a grant") {
-  const std::string python = "import os\nos.mkdir('a')\nopen('x','w').close()\nos.rename('x','a/x')\nos.link('a/x','y')\n";
+  const std::string python =
+      "import os\nos.mkdir('a')\nopen('x','w').close()\nos.rename('x','a/x')\nos.link('a/x','y')\n";
   const std::string shell = "mkdir d && mv d e && rmdir e";
   for (As who : identities()) {
     const Room room(who);
@@ -68,7 +71,8 @@ TEST_CASE("B004 a grant of one file and of a device") {
     CHECK(room.shell("echo c >" + f + "; cat " + g).out == "b\n");
     room.write(f, "a\n");
     const Outcome outcome =
-        room.bwrShell(level, {"--rw", f, "--rw", "/dev/null"}, "echo c >" + f + "; echo x >/dev/null && echo null; cat " + g);
+        room.bwrShell(level, {"--rw", f, "--rw", "/dev/null"},
+                      "echo c >" + f + "; echo x >/dev/null && echo null; cat " + g);
     CHECK(room.read(f) == "c\n");
     CHECK(outcome.out == "null\n");
     CHECK(outcome.code != 0);
@@ -137,10 +141,13 @@ TEST_CASE("B007 a denial of a missing name keeps the name from being made, and l
     const Room empty(room.who());
     CHECK(empty.bwr(level, {"--deny", ".env", "--deny", "a/b/c"}, {"true"}).code == 0);
     CHECK(empty.shell("ls -A").out == "");
-    // Also when the run was interrupted, and when its supervisor was killed and another run followed.
-    CHECK(empty.bwrShell(level, {"--deny", ".env", "--deny", "a/b/c"}, "kill -KILL $$").code == 137);
+    // Also when the run was interrupted, and when its supervisor was killed and another run
+    // followed.
+    CHECK(empty.bwrShell(level, {"--deny", ".env", "--deny", "a/b/c"}, "kill -KILL $$").code ==
+          137);
     CHECK(empty.shell("ls -A").out == "");
-    (void)empty.shell(bwrPath() + " --level " + level + " --deny .env -- sleep 20 & sleep .3; kill -KILL $!");
+    (void)empty.shell(bwrPath() + " --level " + level +
+                      " --deny .env -- sleep 20 & sleep .3; kill -KILL $!");
     CHECK(empty.bwr(level, {"--deny", ".env"}, {"true"}).code == 0);
     CHECK(empty.shell("ls -A").out == "");
   });
@@ -166,8 +173,9 @@ TEST_CASE("B009 a grant through a link reaches what it names, under both names")
   each(levels(), [](const Room& room, const std::string& level) {
     room.makeDirectory(room.top() + "/real");
     room.link(room.top() + "/real", room.top() + "/link");
-    const Outcome outcome = room.bwrShell(level, {"--rw", room.top() + "/link"},
-                                          "echo k >" + room.top() + "/link/f && cat " + room.top() + "/real/f");
+    const Outcome outcome =
+        room.bwrShell(level, {"--rw", room.top() + "/link"},
+                      "echo k >" + room.top() + "/link/f && cat " + room.top() + "/real/f");
     CHECK_MESSAGE(outcome.out == "k\n", outcome.err);
   });
 }
@@ -212,14 +220,15 @@ TEST_CASE("B011 a grant on another file system can be read") {
 }
 
 TEST_CASE("B012 metadata of what is read-only does not change") {
-  const std::string script = "chmod 600 ro/f; touch -d @0 ro/f; setfattr -n user.x -v 1 ro/f 2>/dev/null; true";
+  const std::string script =
+      "chmod 600 ro/f; touch -d @0 ro/f; setfattr -n user.x -v 1 ro/f 2>/dev/null; true";
   each(levels(), [&](const Room& room, const std::string& level) {
     room.makeDirectory("ro");
     room.write("ro/f", "a\n", 0644);
-    struct stat before {};
+    struct stat before{};
     ::stat(room.path("ro/f").c_str(), &before);
     const Outcome outcome = room.bwrShell(level, {"--ro", "ro"}, script);
-    struct stat after {};
+    struct stat after{};
     ::stat(room.path("ro/f").c_str(), &after);
     CHECK(after.st_mode == before.st_mode);
     CHECK(after.st_mtim.tv_sec == before.st_mtim.tv_sec);
@@ -255,7 +264,8 @@ TEST_CASE("B014 the root of a grant stays when its contents go") {
 
 TEST_CASE("B015 making what exists says so, on every ancestor") {
   each(levels(), [](const Room& room, const std::string& level) {
-    const Outcome outcome = room.bwrShell(level, {}, "mkdir /; mkdir $(dirname $PWD); mkdir -p b/c");
+    const Outcome outcome =
+        room.bwrShell(level, {}, "mkdir /; mkdir $(dirname $PWD); mkdir -p b/c");
     CHECK(outcome.code == 0);
     const size_t first = outcome.err.find("File exists");
     CHECK_MESSAGE(first != std::string::npos, outcome.err);
@@ -266,7 +276,9 @@ TEST_CASE("B015 making what exists says so, on every ancestor") {
     return skip("B015, node", "node is not installed");
   each(confining(), [](const Room& room, const std::string& level) {
     const Outcome outcome =
-        room.bwr(level, {}, {"node", "-e", "require('fs').mkdir('/opt/none/a',{recursive:true},e=>process.exit(e?0:1))"});
+        room.bwr(level, {},
+                 {"node", "-e",
+                  "require('fs').mkdir('/opt/none/a',{recursive:true},e=>process.exit(e?0:1))"});
     CHECK(outcome.code == 0);
     CHECK_FALSE(room.exists("/opt/none"));
   });
@@ -276,7 +288,8 @@ TEST_CASE("B016 access says what open does") {
   each(levels(), [](const Room& room, const std::string& level) {
     room.makeDirectory("d");
     CHECK(room.plain({kPython, "-c", "import os;print(os.access('d',os.W_OK))"}).out == "True\n");
-    const Outcome outcome = room.bwr(level, {"--ro", "d"}, {kPython, "-c", "import os;print(os.access('d',os.W_OK))"});
+    const Outcome outcome =
+        room.bwr(level, {"--ro", "d"}, {kPython, "-c", "import os;print(os.access('d',os.W_OK))"});
     if (level == "basic")
       CHECK(outcome.code == 126);
     else
@@ -285,8 +298,17 @@ TEST_CASE("B016 access says what open does") {
 }
 
 TEST_CASE("B017 any name can be granted, entered, denied") {
-  const std::vector<std::string> names = {"a b",  "a\tb",   "a\nb",        "a,b",  "a:b", "a'b\"c", "a\\b", "\xf0\x9f\x98\x80",
-                                          "\xff\xfe", "-leading", std::string(255, 'n')};
+  const std::vector<std::string> names = {"a b",
+                                          "a\tb",
+                                          "a\nb",
+                                          "a,b",
+                                          "a:b",
+                                          "a'b\"c",
+                                          "a\\b",
+                                          "\xf0\x9f\x98\x80",
+                                          "\xff\xfe",
+                                          "-leading",
+                                          std::string(255, 'n')};
   each(levels(), [&](const Room& room, const std::string& level) {
     for (const std::string& odd : names) {
       CAPTURE(odd);
@@ -299,7 +321,8 @@ TEST_CASE("B017 any name can be granted, entered, denied") {
       inside.directory = directory;
       outcome = room.bwr(level, {}, {"cat", "f"}, inside);
       CHECK_MESSAGE(outcome.out == "text", outcome.err);
-      outcome = room.bwr(level, {"--rw", room.top(), "--deny", directory}, {"cat", directory + "/f"});
+      outcome =
+          room.bwr(level, {"--rw", room.top(), "--deny", directory}, {"cat", directory + "/f"});
       CHECK(outcome.out == "");
       CHECK(outcome.code != 0);
       const Outcome json = room.bwr(level, {"--explain", "--json", "--ro", directory}, {"true"});
@@ -340,7 +363,8 @@ TEST_CASE("B018 five denials, five holes") {
 TEST_CASE("B019 a project beneath the temp is seen through the private temp") {
   each(levels(), [](const Room& room, const std::string& level) {
     // Rooms lie in /var/tmp; this one in /tmp as well.
-    const Outcome made = room.shell("d=$(mktemp -d /tmp/gosbox-XXXXXX); echo a >$d/f; echo other >$d.other; echo $d");
+    const Outcome made = room.shell(
+        "d=$(mktemp -d /tmp/gosbox-XXXXXX); echo a >$d/f; echo other >$d.other; echo $d");
     const std::string directory = made.out.substr(0, made.out.find('\n'));
     How inside;
     inside.directory = directory;
@@ -350,6 +374,28 @@ TEST_CASE("B019 a project beneath the temp is seen through the private temp") {
     else
       CHECK(outcome.out == "a\n1\n" + directory.substr(5) + "\n");
     (void)room.shell("rm -rf " + directory + " " + directory + ".other");
+  });
+}
+
+TEST_CASE("T104 a `.git` that is a link is not exchanged for another") {
+  const std::string script = "rm .git; mv .git g2; ln -sfn /etc .git; mkdir -p .git/hooks; echo e "
+                             ">.git/hooks/post-commit; true";
+  for (As who : identities()) {
+    const Room plain(who);
+    plain.makeDirectory("real.git/hooks");
+    plain.link("real.git", ".git");
+    CHECK(plain.shell("rm .git && mkdir -p .git/hooks && echo e >.git/hooks/post-commit").code ==
+          0);
+  }
+  each(confining(), [&](const Room& room, const std::string& level) {
+    room.makeDirectory("real.git/hooks");
+    room.write("real.git/config", "[core]\n");
+    room.link("real.git", ".git");
+    const Outcome outcome = room.bwrShell(level, {"--profile", "none"}, script);
+    CHECK_MESSAGE(outcome.code == 0, outcome.err);
+    CHECK(room.shell("readlink .git").out == "real.git\n");
+    CHECK(room.shell("ls -A real.git/hooks").out == "");
+    CHECK(room.read("real.git/config") == "[core]\n");
   });
 }
 
