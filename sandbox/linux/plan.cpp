@@ -276,7 +276,7 @@ private:
     pin.kind = ViewStep::Kind::Bind;
     pin.path = pin.source = path.str();
     pin.node = NodeKind::Link;
-    pin.readOnly = false; // what the name says is guarded by its own rule
+    pin.readOnly = !decide(policy_, path, Operation::Write).allowed;
     pin.object = object;
     pin.rule = rule;
     plan_.view.push_back(std::move(pin));
