@@ -87,6 +87,26 @@ need_packages() {
   fi
 }
 
+# The same for packages that a system may not have: a test that misses one says so, and is counted.
+want_packages() {
+  command -v dpkg-query >/dev/null 2>&1 || return 0
+  local need offered=() missing=no
+  for need in "$@"; do
+    is_installed "${need%% *}" || missing=yes
+  done
+  [ "$missing" = yes ] || return 0
+  update_lists
+  for need in "$@"; do
+    if is_installed "${need%% *}" || is_offered "${need%% *}"; then
+      offered+=("$need")
+    else
+      printf 'Not on offer here: %s\n' "$need"
+    fi
+  done
+  [ ${#offered[@]} -eq 0 ] || (need_packages "${offered[@]}") ||
+    printf 'The tests that need them are skipped.\n'
+}
+
 need_build() {
   choose_llvm
   need_packages \
@@ -103,6 +123,32 @@ need_build() {
     "nlohmann-json3-dev reads and writes JSON" \
     "doctest-dev is what the unit tests are written with" \
     "strace proves that denied programs touch nothing"
+}
+
+# What the cases of the sandbox run besides the build's own tools.
+need_test() {
+  need_packages \
+    "python3 is what many sandboxed programs of the tests are written in" \
+    "git is guarded, and run" \
+    "procps looks for what a run left" \
+    "bubblewrap makes a surrounding sandbox"
+  want_packages \
+    "cargo-web builds the crate whose build script attacks" \
+    "python3-venv makes environments under bwr"
+}
+
+# The big real builds of --full.
+need_full() {
+  want_packages \
+    "golang-go builds and tests under bwr" \
+    "npm installs and builds under bwr" \
+    "maven builds under bwr" \
+    "libmaven-compiler-plugin-java is what maven needs without a network" \
+    "libmaven-resources-plugin-java is what maven needs without a network" \
+    "libmaven-jar-plugin-java is what maven needs without a network" \
+    "libsurefire-java is what maven needs without a network" \
+    "gradle builds under bwr" \
+    "python3-pytest tests under bwr"
 }
 
 need_clang() {

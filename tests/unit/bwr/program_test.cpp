@@ -255,8 +255,11 @@ TEST_CASE("a command that stops is a job that stops, and it goes on (B058)") {
   for (const std::string& level : levelsHere(place)) {
     CAPTURE(level);
     Started run(place.directory(), place.tree.at("home"),
-                {"--level", level, "--", "sh", "-c",
-                 "trap 'exit 5' TERM; echo up; while :; do sleep 1 & wait $!; done"});
+                {"--level", level, "--", "python3", "-c",
+                 "import signal, sys, time\n"
+                 "signal.signal(signal.SIGTERM, lambda *_: sys.exit(5))\n"
+                 "print('up', flush=True)\n"
+                 "while True: time.sleep(60)"});
     CHECK(run.line() == "up");
     run.send(SIGTSTP);
     CHECK(WIFSTOPPED(run.waitChange()));
