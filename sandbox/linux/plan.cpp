@@ -263,10 +263,9 @@ private:
     }
   }
   bool isInsideWritable(llvm::StringRef path) const {
-    return llvm::any_of(plan_.view, [&](const ViewStep& step) {
-      return step.kind == ViewStep::Kind::Bind && !step.readOnly && step.path == step.source &&
-             step.path != path && isAtOrBeneath(path, step.path);
-    });
+    const ViewStep* step = stepCovering(plan_.view, path);
+    return step != nullptr && step->kind == ViewStep::Kind::Bind && !step->readOnly &&
+           step->path != path;
   }
   void pinLink(llvm::StringRef path, ObjectId object, size_t rule) {
     const auto stands = [&](const ViewStep& step) { return step.path == path; };
@@ -276,7 +275,7 @@ private:
     pin.kind = ViewStep::Kind::Bind;
     pin.path = pin.source = path.str();
     pin.node = NodeKind::Link;
-    pin.readOnly = !decide(policy_, path, Operation::Write).allowed;
+    pin.readOnly = false; // what the name says is guarded by its own rule
     pin.object = object;
     pin.rule = rule;
     plan_.view.push_back(std::move(pin));
