@@ -52,9 +52,7 @@ Failure failureOf(llvm::Error error) {
 
 void print(llvm::raw_ostream& out, const Failure& failure) {
   out << failure.details;
-  // A policy that contradicts itself twice is told so in two lines.
-  for (llvm::StringRef line : llvm::split(failure.text, '\n'))
-    out << "bwr: " << escapeForText(line) << '\n';
+  out << "bwr: " << escapeForText(failure.text) << '\n';
   if (!failure.remedy.empty())
     out << "try: " << escapeForText(failure.remedy) << '\n';
 }

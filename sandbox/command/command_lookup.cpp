@@ -120,6 +120,10 @@ llvm::Error executeFailure(const Policy& policy, const ChildPlan& plan, const Fo
                    llvm::formatv("`{0}` or the loader it names does not exist inside the sandbox",
                                  command.path));
   }
+  if (error == ENOEXEC)
+    return problem(
+        RunProblem::NotExecutable,
+        llvm::formatv("`{0}` is no program of this machine, and no script", command.path));
   return problem(RunProblem::NotExecutable,
                  llvm::formatv("cannot execute `{0}`: {1}", command.path, errnoText(error)));
 }

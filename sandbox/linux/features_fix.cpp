@@ -190,6 +190,8 @@ std::string primitiveFix(llvm::StringRef primitive, int error, const HostHints& 
   {Primitive::name, words, fix},
 #include "sandbox/linux/primitives.def"
   };
+  if (primitive == "/proc")
+    return "nothing is mounted at /proc here: mount -t proc proc /proc";
   for (const Row& row : kRows) {
     if (row.words != primitive)
       continue;

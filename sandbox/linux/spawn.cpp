@@ -132,6 +132,9 @@ llvm::Error writeMaps(int child) {
 } // namespace
 
 llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& input) {
+  // Maps are written there, and at the end the last processes are found there.
+  if (::access("/proc/self/task", F_OK) != 0)
+    return failure(Stage::ProcessFiles, errno);
   llvm::Expected<int> program = firstProcessFile();
   if (!program) {
     llvm::consumeError(program.takeError());

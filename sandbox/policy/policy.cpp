@@ -101,6 +101,9 @@ llvm::StringRef environmentNameProblem(llvm::StringRef name) {
     return "a variable's name holds no `=`";
   if (name.contains('\0'))
     return "a variable's name holds no NUL";
+  for (char byte : name)
+    if (uint8_t(byte) < 0x20 || byte == 0x7f)
+      return "a variable's name holds no control character";
   if (name.contains('*') || name.contains('?'))
     return "variables are named one by one, without patterns";
 #define GOS_ENV_NEVER(row, why)                                                                    \
@@ -254,7 +257,8 @@ std::string contradiction(const PathRule& grant, const PathRule& denial) {
 
 llvm::Error Policy::check() const {
   std::string text;
-  auto add = [&](llvm::StringRef problem) { text += (text.empty() ? "" : "\n") + problem.str(); };
+  // One line: a name may hold a newline itself, and a line that it made would be believed as ours.
+  auto add = [&](llvm::StringRef problem) { text += (text.empty() ? "" : "; ") + problem.str(); };
   for (const std::string& problem : problems_)
     add(problem);
   for (size_t index = 0; index != rules_.size(); ++index) {

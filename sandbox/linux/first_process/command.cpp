@@ -72,6 +72,20 @@ long sendListener(int listener) {
   return raw::sys(__NR_sendmsg, kControlFd, &envelope, MSG_NOSIGNAL);
 }
 
+/// What shells ask before they read a file that the kernel does not execute: does its first line
+/// hold a NUL? A program for another machine is not a script.
+bool isBinary(const char* program) {
+  char text[128];
+  const long file =
+      raw::sys(__NR_openat, raw::kAtFdCwd, program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const long got = file < 0 ? 0 : raw::retry(__NR_read, file, text, sizeof text);
+  raw::sys(__NR_close, file);
+  for (long at = 0; at < got && text[at] != '\n'; ++at)
+    if (text[at] == '\0')
+      return true;
+  return false;
+}
+
 [[noreturn]] void runCommand(const Plan& plan, int ruleset, char** arguments, char** environment,
                              char** shellArguments) {
   const LaunchHeader& header = plan.header();
@@ -126,7 +140,7 @@ long sendListener(int listener) {
   const char* program = plan.text(header.program);
   long result = raw::sys(__NR_execve, program, arguments, environment);
   // A script without `#!` is run as a shell would run it.
-  if (result == -raw::kErrorNotExecutable)
+  if (result == -raw::kErrorNotExecutable && !isBinary(program))
     result = raw::sys(__NR_execve, "/bin/sh", shellArguments, environment);
   giveUp(Stage::Execute, result);
 }
