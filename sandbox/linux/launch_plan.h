@@ -36,7 +36,8 @@ enum LaunchFlag : uint32_t {
   kFilterNotifies = 1u << 10,
   kHasTemp = 1u << 11,
   kProbe = 1u << 12, // run the self-proof instead of a command
-  kGrantInTemp = 1u << 13, // something is mounted inside the private temp: unmounted before it is removed
+  kGrantInTemp =
+      1u << 13, // something is mounted inside the private temp: unmounted before it is removed
 };
 
 enum LaunchStepFlag : uint16_t {
@@ -46,6 +47,8 @@ enum LaunchStepFlag : uint16_t {
   kStepWatch = 1u << 3, // it stands inside a read-write grant: an outsider could take it away
   kStepOptional = 1u << 4,
   kStepExact = 1u << 5, // device and inode are checked
+  kStepOwnParent =
+      1u << 6, // all directories above it are of our own root: nobody else can rename them
 };
 
 struct LaunchStep {

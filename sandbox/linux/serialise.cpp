@@ -63,6 +63,20 @@ bool needsWatch(const ChildPlan& plan, size_t index) {
   }
   return step.kind == ViewStep::Kind::Cover;
 }
+/// Are all directories above the step ours, and none of a mount that came before?
+bool standsInOwnRoot(const ChildPlan& plan, size_t index) {
+  const ViewStep& step = plan.view[index];
+  for (size_t other = 0; other != index; ++other) {
+    const ViewStep& before = plan.view[other];
+    const bool mount = before.kind != ViewStep::Kind::MakeDirectory &&
+                       before.kind != ViewStep::Kind::MakeFile &&
+                       before.kind != ViewStep::Kind::MakeLink;
+    if (mount && isAtOrBeneath(step.path, before.path))
+      return false;
+  }
+  return true;
+}
+
 /// Is anything mounted beneath a name that the private temp stands on?
 bool hasGrantInTemp(const ChildPlan& plan) {
   for (const ViewStep& temp : plan.view) {
@@ -114,7 +128,8 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
     row.flags = uint16_t((step.readOnly ? kStepReadOnly : 0) | (step.devices ? kStepDevices : 0) |
                          (step.node != NodeKind::Directory ? kStepFile : 0) |
                          (watch ? kStepWatch : 0) | (step.optional ? kStepOptional : 0) |
-                         (step.object == ObjectId{} ? 0 : kStepExact));
+                         (step.object == ObjectId{} ? 0 : kStepExact) |
+                         (standsInOwnRoot(plan, index) ? kStepOwnParent : 0));
     steps.push_back(row);
   }
   constexpr size_t kMostWatched = 4096; // as first_process.h has it

@@ -53,8 +53,9 @@ Failure buildView(const Plan& plan, View& view);
 /// The step that is no longer what it was, or -1.
 long lostCover(const Plan& plan, const View& view);
 
-/// Makes the ruleset; `ruleset` stays -1 without Landlock.
-Failure makeRuleset(const Plan& plan, int& ruleset);
+/// Makes the ruleset; `ruleset` stays -1 without Landlock. Closes every descriptor above what the
+/// view and the ruleset are.
+Failure makeRuleset(const Plan& plan, const View& view, int& ruleset);
 /// Gives up capabilities and what would bring them back, for this process and all it starts.
 Failure dropCapabilities(const Plan& plan);
 /// capset(2) with the low 32 capabilities; answers 0 or a negative errno.

@@ -114,7 +114,7 @@ Failure raiseLoopback() {
       fail(failure);
   int ruleset = -1;
   if (plan.has(kUseLandlock))
-    if (Failure failure = makeRuleset(plan, ruleset))
+    if (Failure failure = makeRuleset(plan, view, ruleset))
       fail(failure);
   if (!plan.has(kOwnPidNamespace)) {
     const long result = raw::sys(__NR_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -79,9 +79,16 @@ public:
         view_.mounts = (int)mounts;
         break;
       }
-    for (uint32_t index = 0; index != plan_.header().stepCount; ++index)
+    result = raw::sys(__NR_fchdir, root_); // short paths of the new root from here on
+    if (result < 0)
+      return failed(Stage::NewRoot, result);
+    for (uint32_t index = 0; index != plan_.header().stepCount; ++index) {
       if (Failure failure = step(steps[index], index))
         return failure;
+      if (index % 64 == 63)
+        closeSpent();
+    }
+    closeSpent();
     dropHoles();
     result = attributes(root_, raw::kMountReadOnly, false);
     if (result < 0)
@@ -125,15 +132,32 @@ private:
     return made < 0 ? made : target(path);
   }
 
-  Failure attach(long mount, const LaunchStep& step, Stage stage, uint32_t index) {
+  /// In a root of our own nobody can exchange a directory, and the path is enough.
+  long attachInOwnRoot(long mount, const LaunchStep& step) {
+    const char* path = beneath(plan_.text(step.path));
+    const long made = (step.flags & kStepFile)
+                          ? raw::sys(__NR_mknodat, root_, path, S_IFREG | 0644, 0)
+                          : raw::sys(__NR_mkdirat, root_, path, 0755);
+    if (made < 0 && made != -raw::kErrorExists)
+      return made;
+    return raw::sys(__NR_move_mount, mount, "", root_, path, raw::kMoveFromEmpty);
+  }
+  long attachWhereOthersWrite(long mount, const LaunchStep& step) {
     const long where = place(step);
     if (where < 0)
-      return failed(stage, where, index);
-    const long result =
-        raw::sys(__NR_move_mount, mount, "", where, "", raw::kMoveFromEmpty | raw::kMoveToEmpty);
-    raw::sys(__NR_close, where);
-    raw::sys(__NR_close, mount);
+      return where;
+    return raw::sys(__NR_move_mount, mount, "", where, "", raw::kMoveFromEmpty | raw::kMoveToEmpty);
+  }
+  Failure attach(long mount, const LaunchStep& step, Stage stage, uint32_t index) {
+    const long result = (step.flags & kStepOwnParent) ? attachInOwnRoot(mount, step)
+                                                      : attachWhereOthersWrite(mount, step);
     return result < 0 ? failed(stage, result, index) : Failure{};
+  }
+
+  /// Descriptors of steps are closed together: one call each costs more than the steps.
+  void closeSpent() {
+    const long kept = view_.mounts > root_ ? view_.mounts : root_;
+    raw::sys(__NR_close_range, kept + 1, ~0u, 0);
   }
 
   Failure step(const LaunchStep& step, uint32_t index) {
@@ -212,29 +236,76 @@ private:
     return {};
   }
 
-  Failure bind(const LaunchStep& step, uint32_t index) {
+  /// The host object as a detached mount. Where the policy was compiled for one object, any road to
+  /// it is as good as another, since what is opened is compared; where the run has made the object
+  /// itself, no link is followed.
+  long openSource(const LaunchStep& step) {
+    const int flags = raw::kOpenTreeClone | raw::kCloseOnExec | raw::kAtRecursive;
+    if (step.flags & kStepExact)
+      return raw::sys(__NR_open_tree, raw::kAtFdCwd, plan_.text(step.source),
+                      flags | raw::kAtNoFollow);
     const long source = openNoLinks(raw::kAtFdCwd, plan_.text(step.source), O_PATH | O_NOFOLLOW, 0);
-    if (source < 0) {
-      if ((step.flags & kStepOptional) && source == -raw::kErrorAbsent)
+    return source < 0 ? source : raw::sys(__NR_open_tree, source, "", flags | raw::kAtEmptyPath);
+  }
+
+  static bool isAboutThePath(long error) {
+    return error == -raw::kErrorAbsent || error == -13 /* EACCES */ || error == -20 /* ENOTDIR */ ||
+           error == -40 /* ELOOP */ || error == -36 /* ENAMETOOLONG */;
+  }
+
+  /// The same in a root of our own, with the old calls: they need no namespace for a mount that is
+  /// nowhere yet, which costs more than all the rest of a bind. The object is compared after it is
+  /// mounted, and nothing of the run is there to use it before.
+  Failure bindInOwnRoot(const LaunchStep& step, uint32_t index) {
+    const char* path = beneath(plan_.text(step.path));
+    const long made = (step.flags & kStepFile)
+                          ? raw::sys(__NR_mknodat, raw::kAtFdCwd, path, S_IFREG | 0644, 0)
+                          : raw::sys(__NR_mkdirat, raw::kAtFdCwd, path, 0755);
+    if (made < 0 && made != -raw::kErrorExists)
+      return failed(Stage::BindAttach, made, index);
+    long result = raw::sys(__NR_mount, plan_.text(step.source), path, 0,
+                           4096 | 16384 /* MS_BIND | MS_REC */, 0);
+    if (result < 0) {
+      if ((step.flags & kStepOptional) && result == -raw::kErrorAbsent)
         return {};
-      return failed(Stage::BindOpen, source, index);
+      return failed(isAboutThePath(result) ? Stage::BindOpen : Stage::BindClone, result, index);
     }
     struct stat status;
-    long result = raw::sys(__NR_newfstatat, source, "", &status, raw::kAtEmptyPath);
+    result = raw::sys(__NR_newfstatat, raw::kAtFdCwd, path, &status, raw::kAtNoFollow);
+    if (result < 0)
+      return failed(Stage::BindOpen, result, index);
+    if (status.st_dev != step.device || status.st_ino != step.inode)
+      return failed(Stage::BindChanged, -116 /* ESTALE */, index);
+    raw::MountAttributes change = {attributesOf(step), 0, 0, 0};
+    result = raw::sys(__NR_mount_setattr, raw::kAtFdCwd, path, raw::kAtRecursive | raw::kAtNoFollow,
+                      &change, sizeof change);
+    if (result < 0)
+      return failed(Stage::BindAttributes, result, index);
+    if (step.flags & kStepWatch)
+      watch(index, status.st_dev, status.st_ino);
+    return {};
+  }
+  static uint64_t attributesOf(const LaunchStep& step) {
+    return raw::kMountNoSuid | ((step.flags & kStepDevices) ? 0 : raw::kMountNoDevices) |
+           ((step.flags & kStepReadOnly) ? raw::kMountReadOnly : 0);
+  }
+
+  Failure bind(const LaunchStep& step, uint32_t index) {
+    if ((step.flags & kStepOwnParent) && (step.flags & kStepExact))
+      return bindInOwnRoot(step, index);
+    const long tree = openSource(step);
+    if (tree < 0) {
+      if ((step.flags & kStepOptional) && tree == -raw::kErrorAbsent)
+        return {};
+      return failed(isAboutThePath(tree) ? Stage::BindOpen : Stage::BindClone, tree, index);
+    }
+    struct stat status;
+    long result = raw::sys(__NR_newfstatat, tree, "", &status, raw::kAtEmptyPath);
     if (result < 0)
       return failed(Stage::BindOpen, result, index);
     if ((step.flags & kStepExact) && (status.st_dev != step.device || status.st_ino != step.inode))
       return failed(Stage::BindChanged, -116 /* ESTALE */, index);
-    const long tree =
-        raw::sys(__NR_open_tree, source, "",
-                 raw::kOpenTreeClone | raw::kCloseOnExec | raw::kAtEmptyPath | raw::kAtRecursive);
-    raw::sys(__NR_close, source);
-    if (tree < 0)
-      return failed(Stage::BindClone, tree, index);
-    const uint64_t set = raw::kMountNoSuid |
-                         ((step.flags & kStepDevices) ? 0 : raw::kMountNoDevices) |
-                         ((step.flags & kStepReadOnly) ? raw::kMountReadOnly : 0);
-    result = attributes(tree, set, true);
+    result = attributes(tree, attributesOf(step), true);
     if (result < 0)
       return failed(Stage::BindAttributes, result, index);
     if (step.flags & kStepWatch)
@@ -274,7 +345,6 @@ private:
     raw::sys(__NR_newfstatat, hole, "", &status, raw::kAtEmptyPath);
     const long tree = raw::sys(__NR_open_tree, hole, "",
                                raw::kOpenTreeClone | raw::kCloseOnExec | raw::kAtEmptyPath);
-    raw::sys(__NR_close, hole);
     if (tree < 0)
       return failed(Stage::Cover, tree, index);
     long result = attributes(
@@ -283,8 +353,6 @@ private:
     if (result >= 0)
       result =
           raw::sys(__NR_move_mount, tree, "", where, "", raw::kMoveFromEmpty | raw::kMoveToEmpty);
-    raw::sys(__NR_close, tree);
-    raw::sys(__NR_close, where);
     if (result < 0)
       return failed(Stage::Cover, result, index);
     if (step.flags & kStepWatch)
