@@ -87,17 +87,24 @@ need_packages() {
   fi
 }
 
+# A tool of that name may be there without its package (npm, go).
+has_package_or_program() {
+  is_installed "$1" || command -v "$1" >/dev/null 2>&1
+}
+
 # The same for packages that a system may not have: a test that misses one says so, and is counted.
 want_packages() {
   command -v dpkg-query >/dev/null 2>&1 || return 0
   local need offered=() missing=no
   for need in "$@"; do
-    is_installed "${need%% *}" || missing=yes
+    has_package_or_program "${need%% *}" || missing=yes
   done
   [ "$missing" = yes ] || return 0
   update_lists
   for need in "$@"; do
-    if is_installed "${need%% *}" || is_offered "${need%% *}"; then
+    if has_package_or_program "${need%% *}"; then
+      continue
+    elif is_offered "${need%% *}"; then
       offered+=("$need")
     else
       printf 'Not on offer here: %s\n' "$need"
