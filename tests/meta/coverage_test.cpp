@@ -4,6 +4,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "tests/meta/source_tree.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <doctest/doctest.h>
@@ -38,15 +39,37 @@ const std::vector<Row>& rows() {
   return all;
 }
 
-/// The sentence of the first TEST_CASE that begins with the number.
+/// The sentence of the first TEST_CASE that begins with the number, or with several and this among them.
 std::string testOf(const Row& row) {
   const std::string text = readFile(row.file);
-  const std::string start = "TEST_CASE(\"" + row.number + " ";
-  const size_t at = text.find(start);
-  if (at == std::string::npos)
-    return "";
-  const StringRef rest = StringRef(text).substr(at + start.size());
-  return rest.split("\")").first.str();
+  StringRef rest = text;
+  for (size_t at; (at = rest.find("TEST_CASE(")) != StringRef::npos;) {
+    rest = rest.substr(at + StringRef("TEST_CASE(").size()).ltrim();
+    if (!rest.consume_front("\""))
+      continue;
+    StringRef sentence = rest;
+    bool found = false;
+    const auto isNumber = [](StringRef word) {
+      return word.size() == 4 && (word[0] == 'T' || word[0] == 'B') && llvm::all_of(word.drop_front(), llvm::isDigit);
+    };
+    while (isNumber(sentence.take_front(4)) && sentence.substr(4).starts_with(" ")) {
+      found |= sentence.take_front(4) == StringRef(row.number);
+      sentence = sentence.drop_front(5);
+    }
+    if (!found)
+      continue;
+    // A sentence may go on in the next line's string.
+    std::string whole;
+    while (true) {
+      auto [part, after] = sentence.split('"');
+      whole += part.str();
+      after = after.ltrim();
+      if (!after.consume_front("\""))
+        return whole;
+      sentence = after;
+    }
+  }
+  return "";
 }
 
 std::string page() {
