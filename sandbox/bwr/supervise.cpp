@@ -76,7 +76,9 @@ struct SignalRelay::State {
   UniqueFd reading, writing;
   Terminal terminal;
 
-  static void handle(const Caught& caught, sandbox::Run& run);
+  bool stoppedWithIt = false; // what wakes us next goes on with the command as well
+
+  void handle(const Caught& caught, sandbox::Run& run);
 };
 
 SignalRelay::~SignalRelay() {
@@ -117,6 +119,11 @@ void SignalRelay::State::handle(const Caught& caught, sandbox::Run& run) {
   // the session, did not reach it.
   if (caught.fromTerminal && !(caught.number == SIGHUP && ::getsid(0) == ::getpid()))
     return;
+  if (caught.number == SIGCONT && stoppedWithIt) {
+    stoppedWithIt = false;
+    run.resume();
+    return;
+  }
   run.signal(caught.number);
 }
 
@@ -151,8 +158,10 @@ llvm::Expected<sandbox::RunResult> SignalRelay::supervise(sandbox::Run& run,
       stoppedNow = *event == sandbox::Run::Event::Stopped;
     }
     // The shell sees the job stopped when all of it is: the command first, then we.
-    if (stoppedNow)
+    if (stoppedNow) {
+      state.stoppedWithIt = true;
       ::kill(::getpid(), SIGSTOP);
+    }
   }
 }
 

@@ -240,6 +240,10 @@ public:
     if (!ended_)
       child_.send(ControlKind::Signal, number);
   }
+  void resume() override {
+    if (!ended_)
+      child_.send(ControlKind::Resume, 0, stops_);
+  }
   void kill() override {
     if (!ended_)
       child_.send(ControlKind::Kill);
@@ -276,6 +280,7 @@ private:
       return Event::Nothing;
     case ControlKind::Stopped:
       result_.signal = message.status;
+      ++stops_;
       return remember(Event::Stopped, wait);
     case ControlKind::Continued:
       return remember(Event::Continued, wait);
@@ -296,6 +301,7 @@ private:
     case ControlKind::ProbeResult:
     case ControlKind::MapsWritten:
     case ControlKind::Signal:
+    case ControlKind::Resume:
     case ControlKind::Kill:
       break;
     }
@@ -335,6 +341,7 @@ private:
   std::vector<Event> pending_;
   RunResult result_;
   double begin_ = 0;
+  uint32_t stops_ = 0;
   bool started_ = false, ended_ = false;
 };
 

@@ -93,6 +93,8 @@ public:
   virtual llvm::Expected<Event> take() = 0;
   /// Sends a signal to the command, not to the first process.
   virtual void signal(int number) = 0;
+  /// SIGCONT, if the command is still in the stop that `take` told of last.
+  virtual void resume() = 0;
   /// SIGKILL to everything of the run.
   virtual void kill() = 0;
   /// After Ended.

@@ -105,6 +105,7 @@ enum class ControlKind : uint32_t {
   // to the first process
   MapsWritten,
   Signal, // status: the signal for the command
+  Resume, // index: how many stops the supervisor knows of; a later stop is not undone
   Kill,
 };
 

@@ -249,10 +249,11 @@ Child::Received Child::receive(bool wait) {
   return received;
 }
 
-void Child::send(ControlKind kind, int status) {
+void Child::send(ControlKind kind, int status, uint32_t index) {
   ControlMessage message{};
   message.kind = kind;
   message.status = status;
+  message.index = index;
   (void)retryInterrupted(
       [&] { return ::send(control_.get(), &message, sizeof message, MSG_NOSIGNAL); });
 }

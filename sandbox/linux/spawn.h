@@ -70,7 +70,7 @@ public:
     UniqueFd descriptor; // of Listener
   };
   Received receive(bool wait);
-  void send(ControlKind kind, int status = 0);
+  void send(ControlKind kind, int status = 0, uint32_t index = 0);
   /// Lets go of the run: the first process kills and cleans; waits until it is gone. Once.
   void finish();
   bool running() const { return pidFd_.valid(); }

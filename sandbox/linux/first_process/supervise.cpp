@@ -14,7 +14,7 @@ namespace gos::sandbox {
 
 namespace {
 
-constexpr int kSigChild = 17, kSigKill = 9;
+constexpr int kSigChild = 17, kSigKill = 9, kSigContinue = 18;
 constexpr int kAnyChild = 0x40000000; // __WALL
 
 class Supervision {
@@ -63,8 +63,11 @@ private:
       if (id != command_)
         continue;
       if (WIFSTOPPED(status)) {
+        stopped_ = true;
+        ++stops_;
         say(ControlKind::Stopped, WSTOPSIG(status));
       } else if (WIFCONTINUED(status)) {
+        stopped_ = false;
         say(ControlKind::Continued, 0);
       } else {
         ended_ = true;
@@ -94,8 +97,18 @@ private:
       return;
     if (message.kind == ControlKind::Signal)
       raw::sys(__NR_kill, command_, message.status);
+    else if (message.kind == ControlKind::Resume)
+      resume(message.index);
     else if (message.kind == ControlKind::Kill)
       raw::sys(__NR_kill, command_, kSigKill);
+  }
+
+  /// A shell that goes on with a job tells the command itself, and it may have been stopped anew by
+  /// the time that the supervisor has woken and asks: that stop stays.
+  void resume(uint32_t stops) {
+    reap();
+    if (!ended_ && stopped_ && stops == stops_)
+      raw::sys(__NR_kill, command_, kSigContinue);
   }
 
   void checkCovers() {
@@ -219,8 +232,9 @@ private:
   const Plan& plan_;
   const View& view_;
   const long command_;
-  bool ended_ = false;
-  int status_ = 9; // killed, unless something better is known
+  bool ended_ = false, stopped_ = false;
+  uint32_t stops_ = 0; // as many as were told
+  int status_ = 9;     // killed, unless something better is known
 };
 
 } // namespace
