@@ -423,7 +423,9 @@ TEST_CASE("T112 what the caller has open, the command has not") {
   const std::string script = R"(
 import fcntl, os, select, socket, sys
 def give(fd, number):
-XX, os.O_RDONLY), 3)
+    os.dup2(fd, number) if fd != number else None
+    os.set_inheritable(number, True)
+give(os.open('secret', os.O_RDONLY), 3)
 give(os.open('.', os.O_RDONLY), 4)
 give(os.open('..', os.O_PATH), 5)
 r, w = os.pipe(); give(w, 9)
