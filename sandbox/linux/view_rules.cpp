@@ -102,12 +102,18 @@ private:
     sortPlaced();
     std::vector<PlacedRule> behind;
     std::vector<llvm::StringRef> grants;
-    for (const PlacedRule& placed : placed_) {
+    for (PlacedRule& placed : placed_) {
       while (!grants.empty() && !isAtOrBeneath(placed.path, grants.back()))
         grants.pop_back();
       if (!denies(placed)) {
         grants.push_back(placed.path);
       } else if (!grants.empty() || rule(placed.rule).origin != Origin::Shipped) {
+        // `/var/run/x` where `/var/run` is a link: there is no such place to cover, only the one
+        // that it means.
+        const auto [parent, name] = llvm::StringRef(placed.path).rsplit('/');
+        if (!parent.empty())
+          if (const WalkedPath above = walk_.follow(parent); above.path != parent)
+            placed.path = childPath(above.path, name);
         WalkedPath walked = walk_.follow(placed.path);
         if (walked.path != placed.path)
           behind.push_back({std::move(walked.path), placed.rule, false, {}});

@@ -399,4 +399,23 @@ TEST_CASE("T104 a `.git` that is a link is not exchanged for another") {
   });
 }
 
+TEST_CASE("a grant of everything, or of what leads through links, keeps the holes and starts") {
+  // `/var/run` is a link, and the sockets of daemons are denied under both names.
+  each(confining(), [](const Room& room, const std::string& level) {
+    room.makeDirectory(room.home() + "/.ssh");
+    room.write(room.home() + "/.ssh/id", "secret\n");
+    const std::string script = "cat " + room.home() + "/.ssh/id; ls /var >/dev/null && echo fine";
+    CHECK(room.shell(script).out == "secret\nfine\n");
+    for (const char* granted : {"/", "/var", "/run"}) {
+      CAPTURE(std::string(granted));
+      const Outcome outcome = room.bwrShell(level, {"--ro", granted}, script);
+      CHECK_MESSAGE(outcome.out.find("secret") == std::string::npos, outcome.out);
+      if (std::string(granted) != "/run")
+        CHECK_MESSAGE(outcome.out == "fine\n", outcome.err);
+      else
+        CHECK_MESSAGE(outcome.code != 64, outcome.err);
+    }
+  });
+}
+
 } // namespace gos::cases
