@@ -16,7 +16,6 @@ using llvm::StringRef;
 namespace {
 
 constexpr int64_t kDay = 86'400;
-constexpr int64_t kCycle = 146'097 * kDay; // 400 years of the calendar
 constexpr int64_t kCycleYears = 400;
 constexpr int64_t kMostOffset = 26 * 3600;
 
