@@ -53,8 +53,9 @@ void Epilogue::write(const Failure& failure, const Options* options) {
 }
 void Epilogue::write(const Request& request, const sandbox::RunResult& result,
                      const sandbox::Report* report) {
+  // What the command wrote last may lack its newline: the object begins a line of its own.
   if (json_)
-    line(resultJson(request, result, report), STDERR_FILENO);
+    line((file_ ? "" : "\n") + resultJson(request, result, report), STDERR_FILENO);
 }
 void Epilogue::writeObject(llvm::StringRef object) {
   line(object, STDOUT_FILENO);

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <cerrno>
+#include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -38,12 +39,18 @@ void sweep(int parent) {
     const dirent* entry = ::readdir(entries);
     if (entry == nullptr)
       break;
-    if (!llvm::StringRef(entry->d_name).starts_with(kPrefix))
+    llvm::StringRef name = entry->d_name;
+    const bool early = name.consume_front(".");
+    if (!name.starts_with(kPrefix))
       continue;
     UniqueFd left(::openat(parent, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!left || !isOurs(left.get()) || ::flock(left.get(), LOCK_EX | LOCK_NB) != 0)
       continue;
     // A run that has made its directory and not locked it yet has not named it either: see create.
+    // Under its first name it is left alone until no start can still be at that point.
+    struct stat status{};
+    if (early && (::fstat(left.get(), &status) != 0 || status.st_mtime + 60 > ::time(nullptr)))
+      continue;
     TreeRemover remover;
     if (remover.empty(left.get()))
       ::unlinkat(parent, entry->d_name, AT_REMOVEDIR);
