@@ -23,7 +23,12 @@ void expectExhausted(const Tree& tree, const Act& act, StringRef counter, const 
     checkOutcome(text, tree);
     CHECK_MESSAGE(text.exitCode == 1, StringRef(text.err).take_front(2000).str());
     CHECK_MESSAGE(StringRef(text.err).contains("error[GX0009]"), StringRef(text.err).take_front(2000).str());
-    CHECK_MESSAGE(StringRef(text.err).contains(("`" + counter + "`").str()), StringRef(text.err).take_front(2000).str());
+#ifdef GOS_SANITIZED // objects are larger there and cost more steps: either counter may be the first
+    const bool named = StringRef(text.err).contains(("`" + counter + "`").str()) || StringRef(text.err).contains("`steps`");
+#else
+    const bool named = StringRef(text.err).contains(("`" + counter + "`").str());
+#endif
+    CHECK_MESSAGE(named, StringRef(text.err).take_front(2000).str());
     CHECK_MESSAGE(text.peakKiB < peakKiB, "peak " << text.peakKiB << " KiB");
     CHECK_MESSAGE(text.err.size() < 64 * 1024, text.err.size() << " bytes of message");
     const Outcome again = launch(command(tree, "check", level, where));

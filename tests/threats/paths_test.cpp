@@ -153,6 +153,9 @@ TEST_CASE("T006 names of descriptors are outside, and no descriptor of the calle
   // What the tool opens itself is close-on-exec.
   if (!canTrace())
     return;
+#ifdef GOS_SANITIZED
+  return; // the sanitizer's run-time part opens what it wants
+#endif
   tree.write("in.txt", "inside");
   tree.write("main.gos", program(readText("in.txt")));
   for (const SystemCall& call : traced(command(tree, "check", Level::Confined, {})).calls)
