@@ -358,7 +358,9 @@ private:
     const std::string own = randomName("");
     listen("/tmp/ssh-" + own + "/agent.1");
     listen("/tmp/tmux-" + own + "/default");
-    listen("/tmp/.X11-unix/X" + std::to_string(::getpid() + 1000));
+    // The directory may be there, and another user's.
+    if (::access("/tmp/.X11-unix", F_OK) != 0 || ::access("/tmp/.X11-unix", W_OK) == 0)
+      listen("/tmp/.X11-unix/X" + std::to_string(::getpid() + 1000));
     // In the places that everybody knows, if nobody uses them here.
     for (const char* path : {"/run/docker.sock", "/run/podman/podman.sock",
                              "/run/containerd/containerd.sock", "/run/dbus/system_bus_socket"})
