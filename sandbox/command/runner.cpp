@@ -251,7 +251,6 @@ public:
   const RunResult& result() const override { return result_; }
   int notifications() const override { return listener_.get(); }
   const ChildPlan& plan() const override { return plan_; }
-  RunResult& mutableResult() { return result_; }
 
 private:
   llvm::Expected<Event> step(bool wait) {

@@ -91,6 +91,8 @@ struct LaunchHeader {
   uint64_t probe;      // of kProbe: offset of a ProbePlan
 };
 constexpr uint32_t kLaunchMagic = 0x31534f47;
+/// The most steps with kStepWatch; a plan with more is refused before a start.
+constexpr uint32_t kMostWatched = 4096;
 
 enum class ControlKind : uint32_t {
   // to the supervisor

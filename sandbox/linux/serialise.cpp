@@ -132,12 +132,11 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
                          (standsInOwnRoot(plan, index) ? kStepOwnParent : 0));
     steps.push_back(row);
   }
-  constexpr size_t kMostWatched = 4096; // as first_process.h has it
   if (watched > kMostWatched)
     return llvm::createStringError(
         std::make_error_code(std::errc::argument_list_too_long),
         "%zu narrower rules inside read-write grants; at most %zu can be watched", watched,
-        kMostWatched);
+        size_t(kMostWatched));
   header.stepCount = uint32_t(steps.size());
   header.steps = block.rows(steps);
 

@@ -41,7 +41,6 @@ struct Watched {
   uint32_t step;
   uint64_t device, inode;
 };
-constexpr uint32_t kMostWatched = 4096;
 
 struct View {
   int mounts = -1; // /proc/self/mountinfo, readable when a mount changes; -1: nothing to watch

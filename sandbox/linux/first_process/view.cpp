@@ -374,8 +374,9 @@ private:
         raw::quit(1);
       view_.watched = (Watched*)memory;
     }
-    if (view_.watchedCount != kMostWatched)
-      view_.watched[view_.watchedCount++] = {index, device, inode};
+    if (view_.watchedCount == kMostWatched)
+      raw::quit(1); // the plan's maker has refused more; nothing runs unwatched
+    view_.watched[view_.watchedCount++] = {index, device, inode};
   }
 
   Failure enter() {
