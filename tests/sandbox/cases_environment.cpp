@@ -1,32 +1,15 @@
 // Devices, temp, identity, environment: B020 to B029 of the catalogue of honest builds.
 
-#include "tests/sandbox/harness.h"
+#include "tests/sandbox/each.h"
 
 #include <doctest/doctest.h>
 
 #include <unistd.h>
 
 namespace gos::cases {
-namespace {
-
-template <class Body> void each(const std::vector<std::string>& levels, Body body) {
-  for (As who : identities())
-    for (const std::string& level : levels) {
-      CAPTURE(name(who));
-      CAPTURE(level);
-      const Room room(who);
-      body(room, level);
-    }
-}
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-} // namespace
-
 TEST_CASE("B020 devices and the streams by name") {
-  const std::string script =
-      ": >/dev/null; head -c4 /dev/zero | wc -c; head -c4 /dev/urandom | wc -c; echo hi >/dev/stdout; cat /dev/fd/0";
+  const std::string script = ": >/dev/null; head -c4 /dev/zero | wc -c; head -c4 /dev/urandom | wc "
+                             "-c; echo hi >/dev/stdout; cat /dev/fd/0";
   each(levels(), [&](const Room& room, const std::string& level) {
     How how;
     how.input = "input\n";
@@ -35,14 +18,18 @@ TEST_CASE("B020 devices and the streams by name") {
     const Outcome pipe = room.bwrShell(level, {}, script, how);
     CHECK_MESSAGE(pipe.out == plain.out, pipe.err);
     // A granted file as standard output.
-    const Outcome file = room.shell(bwrPath() + " --level " + level + " -- sh -c 'echo hi >/dev/stdout; echo e >/dev/stderr' >out 2>err");
+    const Outcome file =
+        room.shell(bwrPath() + " --level " + level +
+                   " -- sh -c 'echo hi >/dev/stdout; echo e >/dev/stderr' >out 2>err");
     CHECK(file.code == 0);
     CHECK(room.read("out") == "hi\n");
     CHECK(room.read("err") == "e\n");
     // A terminal.
     How terminal;
     terminal.terminal = true;
-    const Outcome shown = room.bwrShell(level, {}, "echo hi >/dev/stdout; echo there >/dev/tty; test -t 0 && test -t 1 && echo tty", terminal);
+    const Outcome shown = room.bwrShell(
+        level, {}, "echo hi >/dev/stdout; echo there >/dev/tty; test -t 0 && test -t 1 && echo tty",
+        terminal);
     CHECK_MESSAGE(contains(shown.out, "hi\r\nthere\r\ntty\r\n"), shown.out);
   });
   if (!installed("gcc"))
@@ -62,7 +49,8 @@ TEST_CASE("B021 terminals are named, and new ones can be made") {
       CHECK_MESSAGE(outcome.code == 0, outcome.err);
       CHECK_MESSAGE(contains(outcome.out, "/dev/pts/"), outcome.out);
     }
-    const Outcome python = room.bwr(level, {}, {"python3", "-c", "import pty,sys;sys.exit(pty.spawn(['true']))"});
+    const Outcome python =
+        room.bwr(level, {}, {"python3", "-c", "import pty,sys;sys.exit(pty.spawn(['true']))"});
     CHECK_MESSAGE(python.code == 0, python.err);
   });
 }
@@ -84,7 +72,8 @@ TEST_CASE("B022 a working directory that must not be assumed is refused with the
     inside.directory = "/";
     CHECK(room.bwr(level, {}, {"true"}, inside).code == 126);
     // A directory that was removed.
-    outcome = room.shell("mkdir gone && cd gone && rmdir ../gone && exec " + bwrPath() + " --level " + level + " -- true");
+    outcome = room.shell("mkdir gone && cd gone && rmdir ../gone && exec " + bwrPath() +
+                         " --level " + level + " -- true");
     CHECK(outcome.code == 126);
     CHECK_MESSAGE(contains(outcome.err, "--workdir"), outcome.err);
   });
@@ -99,10 +88,14 @@ TEST_CASE("B023 time zone and locales are the system's") {
 
 TEST_CASE("B024 what lies in the temp can be executed and loaded") {
   each(levels(), [](const Room& room, const std::string& level) {
-    const Outcome outcome = room.bwrShell(level, {}, "cp /bin/true $TMPDIR/t && $TMPDIR/t && cp /bin/true /tmp/u$$ && /tmp/u$$ && rm /tmp/u$$");
+    const Outcome outcome = room.bwrShell(
+        level, {},
+        "cp /bin/true $TMPDIR/t && $TMPDIR/t && cp /bin/true /tmp/u$$ && /tmp/u$$ && rm /tmp/u$$");
     CHECK_MESSAGE(outcome.code == 0, outcome.err);
-    const std::string load = "import ctypes,glob,os,shutil;l=glob.glob('/lib/*/libz.so.1')+glob.glob('/usr/lib/*/libz.so.1');"
-                             "t=os.environ['TMPDIR']+'/libz.so';shutil.copy(l[0],t);ctypes.CDLL(t)";
+    const std::string load =
+        "import "
+        "ctypes,glob,os,shutil;l=glob.glob('/lib/*/libz.so.1')+glob.glob('/usr/lib/*/libz.so.1');"
+        "t=os.environ['TMPDIR']+'/libz.so';shutil.copy(l[0],t);ctypes.CDLL(t)";
     const Outcome loaded = room.bwr(level, {}, {"python3", "-c", load});
     CHECK_MESSAGE(loaded.code == 0, loaded.err);
   });
@@ -110,7 +103,8 @@ TEST_CASE("B024 what lies in the temp can be executed and loaded") {
 
 TEST_CASE("B025 the temp is as large as the disk") {
   each(levels(), [](const Room& room, const std::string& level) {
-    const Outcome outcome = room.bwrShell(level, {}, "fallocate -l 2G $TMPDIR/big && stat -c %s $TMPDIR/big");
+    const Outcome outcome =
+        room.bwrShell(level, {}, "fallocate -l 2G $TMPDIR/big && stat -c %s $TMPDIR/big");
     CHECK_MESSAGE(outcome.out == "2147483648\n", outcome.err);
   });
 }
@@ -137,7 +131,10 @@ TEST_CASE("B027 git works with a configuration that is not granted") {
 TEST_CASE("B028 secrets of the environment are not there, also not in /proc") {
   each(levels(), [](const Room& room, const std::string& level) {
     How how;
-    how.set = {{"AWS_SECRET_ACCESS_KEY", "k9"}, {"SSH_AUTH_SOCK", "/tmp/a"}, {"GITHUB_TOKEN", "k9"}, {"DBUS_SESSION_BUS_ADDRESS", "k9"}};
+    how.set = {{"AWS_SECRET_ACCESS_KEY", "k9"},
+               {"SSH_AUTH_SOCK", "/tmp/a"},
+               {"GITHUB_TOKEN", "k9"},
+               {"DBUS_SESSION_BUS_ADDRESS", "k9"}};
     const std::string script = "env; tr '\\0' '\\n' </proc/self/environ";
     CHECK(contains(room.shell(script, how).out, "AWS_SECRET_ACCESS_KEY=k9"));
     const Outcome outcome = room.bwrShell(level, {}, script, how);
@@ -152,15 +149,17 @@ TEST_CASE("B028 secrets of the environment are not there, also not in /proc") {
 TEST_CASE("B029 variables that load code never pass; one that is named arrives unchanged") {
   each(levels(), [](const Room& room, const std::string& level) {
     How how;
-    how.set = {{"NODE_OPTIONS", "-r ./x"}, {"BASH_ENV", "./y"},          {"GIT_SSH_COMMAND", "id"}, {"RUSTC_WRAPPER", "./z"},
-               {"LD_AUDIT", "/no/e.so"},   {"PYTHONSTARTUP", "./start"}, {"ODD", "a\nb=c\xff"}};
+    how.set = {{"NODE_OPTIONS", "-r ./x"}, {"BASH_ENV", "./y"},      {"GIT_SSH_COMMAND", "id"},
+               {"RUSTC_WRAPPER", "./z"},   {"LD_AUDIT", "/no/e.so"}, {"PYTHONSTARTUP", "./start"},
+               {"ODD", "a\nb=c\xff"}};
     const Outcome outcome = room.bwr(level, {"--env", "ODD"}, {"env"}, how);
     CHECK(outcome.code == 0);
     for (const auto& [key, value] : how.set)
       if (key != "ODD")
         CHECK_MESSAGE(!contains(outcome.out, key + "="), outcome.out);
     CHECK(contains(outcome.out, "ODD=a\nb=c\xff\n"));
-    for (const std::string never : {"LD_PRELOAD", "LD_AUDIT", "BASH_ENV", "NODE_OPTIONS", "BASH_FUNC_x%%"}) {
+    for (const std::string never :
+         {"LD_PRELOAD", "LD_AUDIT", "BASH_ENV", "NODE_OPTIONS", "BASH_FUNC_x%%"}) {
       CAPTURE(never);
       const Outcome refused = room.bwrShell(level, {"--env", never}, "touch ran");
       CHECK(refused.code == 126);

@@ -2,7 +2,7 @@
 // inside a grant; what a narrower rule closes stays closed, and stays closed when it is tried
 // sideways.
 
-#include "tests/sandbox/harness.h"
+#include "tests/sandbox/each.h"
 
 #include <doctest/doctest.h>
 
@@ -13,21 +13,6 @@ namespace gos::cases {
 namespace {
 
 const std::string kPython = "python3";
-
-/// Runs the body for each identity and each of the levels, with the names in the message of a
-/// failure.
-template <class Body> void each(const std::vector<std::string>& levels, Body body) {
-  for (As who : identities())
-    for (const std::string& level : levels) {
-      CAPTURE(name(who));
-      CAPTURE(level);
-      const Room room(who);
-      body(room, level);
-    }
-}
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 } // namespace
 

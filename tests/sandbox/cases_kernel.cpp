@@ -1,7 +1,7 @@
 // The kernel's surface, other processes, nesting and privilege: B060 to B068 of the catalogue of
 // honest builds; T111, T112, T114 to T119.
 
-#include "tests/sandbox/harness.h"
+#include "tests/sandbox/each.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -23,17 +23,6 @@
 namespace gos::cases {
 namespace {
 
-template <class Body> void each(const std::vector<std::string>& levels, Body body) {
-  for (As who : identities())
-    for (const std::string& level : levels) {
-      const std::string identity = name(who);
-      CAPTURE(identity);
-      CAPTURE(level);
-      const Room room(who);
-      body(room, level);
-    }
-}
-
 std::string unique(int which) {
   static int count = 0;
   return std::to_string(3000000 + ::getpid()) + "." + std::to_string(which * 1000 + ++count);
@@ -46,10 +35,6 @@ template <class Fact> bool eventually(Fact fact) {
     ::usleep(50000);
   }
   return false;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 /// What the probe says of an act, without bwr and within; the last word of a line, "killed" where
@@ -173,13 +158,13 @@ TEST_CASE("B061 debuggers and checkers of own children work; strict refuses to s
     room.write("leak.c", "#include <stdlib.h>\nint main(void) { char* volatile p = malloc(77); p = "
                          "0; return 0; }\n");
     if (installed("gcc") && room.plain({"gcc", "-g", "leak.c", "-o", "leak"}).code == 0) {
-      if (installed("gdb") && has(room.plain(gdb).out, "$1 = 42"))
-        CHECK(has(room.bwr(level, {}, gdb).out, "$1 = 42"));
+      if (installed("gdb") && contains(room.plain(gdb).out, "$1 = 42"))
+        CHECK(contains(room.bwr(level, {}, gdb).out, "$1 = 42"));
       if (room.plain({"gcc", "-g", "-fsanitize=address", "leak.c", "-o", "checked"}).code == 0) {
         const Outcome plain = room.plain({"./checked"}),
                       confined = room.bwr(level, {}, {"./checked"});
-        CHECK(has(plain.err, "detected memory leaks"));
-        CHECK_MESSAGE(has(confined.err, "detected memory leaks"), confined.err);
+        CHECK(contains(plain.err, "detected memory leaks"));
+        CHECK_MESSAGE(contains(confined.err, "detected memory leaks"), confined.err);
         CHECK(confined.code == plain.code);
       } else {
         skip("B061 leak checker", "gcc has no address sanitizer");
@@ -189,8 +174,8 @@ TEST_CASE("B061 debuggers and checkers of own children work; strict refuses to s
     const Outcome fixed = room.bwr(level, {}, {"setarch", "-R", "true"});
     CHECK((fixed.code == 0) == (level != "strict"));
     if (level == "strict") {
-      CHECK(has(fixed.err, "Operation not permitted"));
-      CHECK(has(room.bwrRaw({"--level", level, "--explain"}).out, "setarch -R"));
+      CHECK(contains(fixed.err, "Operation not permitted"));
+      CHECK(contains(room.bwrRaw({"--level", level, "--explain"}).out, "setarch -R"));
     }
   });
 }
@@ -317,7 +302,7 @@ TEST_CASE(
     // A readable message.
     const Outcome unshared = room.bwr(level, {}, {"unshare", "-Ur", "true"});
     CHECK(unshared.code != 0);
-    CHECK(has(unshared.err, "Operation not permitted"));
+    CHECK(contains(unshared.err, "Operation not permitted"));
     CHECK(room.plain({"unshare", "-Ur", "true"}).code == 0);
   });
 }
@@ -383,10 +368,10 @@ TEST_CASE("B065 T111 processes outside cannot be read, traced or entered") {
         checkHidden(level, answer);
     }
     CHECK(other.lives());
-    CHECK(has(room.shell("tr '\\0' '\\n' <" + proc + "/environ").out, "k9-of-the-bystander"));
-    CHECK_FALSE(
-        has(room.bwrShell(level, {}, "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'").out,
-            "k9-of-the-bystander"));
+    CHECK(contains(room.shell("tr '\\0' '\\n' <" + proc + "/environ").out, "k9-of-the-bystander"));
+    CHECK_FALSE(contains(
+        room.bwrShell(level, {}, "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n'").out,
+        "k9-of-the-bystander"));
   });
 }
 
@@ -410,8 +395,8 @@ TEST_CASE("T111 the process that stands between is closed to the command") {
             "echo parent $PPID\n");
     // Of an ordinary parent all of it would be open; a few would be of the shell that waits here.
     const Outcome control = room.shell("sh acts; :");
-    CHECK(has(control.out, "read environ\n"));
-    CHECK(has(control.out, "named\n"));
+    CHECK(contains(control.out, "read environ\n"));
+    CHECK(contains(control.out, "named\n"));
     const Outcome outcome = room.bwr(level, {"--ro", probePath()}, {"sh", "acts"});
     CHECK_MESSAGE(llvm::StringRef(outcome.out).starts_with("parent "), outcome.out);
     CHECK(outcome.code == 0);
@@ -443,7 +428,7 @@ os.execvp(sys.argv[1], sys.argv[1:])
     command.insert(command.end(), list.begin(), list.end());
     const std::string control = room.plain(command).out;
     for (const char* number : {"3\n", "4\n", "5\n", "9\n", "63\n", "64\n", "255\n", "700\n"})
-      CHECK(has(control, number));
+      CHECK(contains(control, number));
     command = {"python3", "-c", script, bwrPath(), "--level", level, "--"};
     command.insert(command.end(), list.begin(), list.end());
     CHECK(room.plain(command).out == "0\n1\n2\n3\n"); // 3: the shell itself, looking
@@ -572,7 +557,7 @@ TEST_CASE("T118 whatever it uses up, the run can be ended and all of it ends") {
     CHECK(eventually([&] { return processesWith(tag).empty(); }));
     // What is no promise is said to be none.
     const Outcome explained = room.bwrRaw({"--level", level, "--explain"});
-    CHECK(has(explained.out, "time, memory, disk and processor use are not bounded"));
+    CHECK(contains(explained.out, "time, memory, disk and processor use are not bounded"));
   });
 }
 
@@ -590,14 +575,14 @@ TEST_CASE("T119 what is started inside stays inside, whatever level it names") {
       CAPTURE(tool);
       const Outcome outcome = room.bwrShell(level, {"--ro", bwrPath()}, tool);
       CHECK(outcome.code != 0);
-      CHECK_FALSE(has(outcome.out, "k9"));
+      CHECK_FALSE(contains(outcome.out, "k9"));
     }
     // A nested level that is stricter, or as strict, says what stands in its way.
     for (const std::string& inner : confining()) {
       const Outcome outcome = room.bwrShell(level, {"--ro", bwrPath()},
                                             bwrPath() + " --level " + inner + " -- touch ran");
       CHECK(outcome.code == 64);
-      CHECK_MESSAGE(has(outcome.err, "user namespace"), outcome.err);
+      CHECK_MESSAGE(contains(outcome.err, "user namespace"), outcome.err);
       CHECK_FALSE(room.exists("ran"));
     }
   });
@@ -619,8 +604,8 @@ TEST_CASE("B066 a host without user namespaces is told so with the limit to rais
       return;
     }
     CHECK(outcome.code == 64);
-    CHECK_MESSAGE(has(outcome.err, "max_user_namespaces"), outcome.err);
-    CHECK(has(outcome.err, "try: "));
+    CHECK_MESSAGE(contains(outcome.err, "max_user_namespaces"), outcome.err);
+    CHECK(contains(outcome.err, "try: "));
     CHECK_FALSE(room.exists("ran"));
   });
 }
@@ -649,7 +634,7 @@ TEST_CASE("B067 beneath a masked /proc strict is refused by that name") {
       CHECK_MESSAGE((outcome.code == 0 || outcome.code == 64), outcome.err);
     } else {
       CHECK(outcome.code == 64);
-      CHECK_MESSAGE(has(outcome.err, "/proc is masked"), outcome.err);
+      CHECK_MESSAGE(contains(outcome.err, "/proc is masked"), outcome.err);
     }
     CHECK(room.exists("ran") == (outcome.code == 0));
   });
@@ -667,7 +652,7 @@ TEST_CASE("B068 sandboxes nest where they can, and give nothing back") {
       CHECK_MESSAGE(inner.code == 0, inner.err);
     } else {
       CHECK(inner.code == 64);
-      CHECK_MESSAGE(has(inner.err, "user namespaces are refused by the surrounding sandbox"),
+      CHECK_MESSAGE(contains(inner.err, "user namespaces are refused by the surrounding sandbox"),
                     inner.err);
       CHECK_FALSE(room.exists("ran"));
       // A listener of this host.
@@ -702,8 +687,8 @@ TEST_CASE("B068 beneath Landlock layers of somebody else a level is kept or refu
       }
       // Nobody mounts anything inside a layer.
       CHECK(outcome.code == 64);
-      CHECK_MESSAGE(has(outcome.err, "Landlock"), outcome.err);
-      CHECK(has(outcome.err, "try: "));
+      CHECK_MESSAGE(contains(outcome.err, "Landlock"), outcome.err);
+      CHECK(contains(outcome.err, "try: "));
       CHECK_FALSE(room.exists("ran"));
     }
   });

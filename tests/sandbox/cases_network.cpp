@@ -1,6 +1,7 @@
-// Network and IPC: B030 to B040 of the catalogue of honest builds, and what the network modes promise.
+// Network and IPC: B030 to B040 of the catalogue of honest builds, and what the network modes
+// promise.
 
-#include "tests/sandbox/harness.h"
+#include "tests/sandbox/each.h"
 
 #include <doctest/doctest.h>
 
@@ -17,20 +18,12 @@
 namespace gos::cases {
 namespace {
 
-template <class Body> void each(const std::vector<std::string>& levels, Body body) {
-  for (As who : identities())
-    for (const std::string& level : levels) {
-      CAPTURE(name(who));
-      CAPTURE(level);
-      const Room room(who);
-      body(room, level);
-    }
-}
-
-/// Listeners outside the sandbox; `touched` says whether anything reached one since the last question.
+/// Listeners outside the sandbox; `touched` says whether anything reached one since the last
+/// question.
 class Outside {
 public:
-  explicit Outside(const Room& room) : abstract_("gosbox-" + std::to_string(::getpid())), path_(room.top() + "/h.sock") {
+  explicit Outside(const Room& room)
+      : abstract_("gosbox-" + std::to_string(::getpid())), path_(room.top() + "/h.sock") {
     sockaddr_in any{};
     any.sin_family = AF_INET;
     any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -46,7 +39,8 @@ public:
     name.sun_family = AF_UNIX;
     std::memcpy(name.sun_path + 1, abstract_.data(), abstract_.size());
     hidden_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    REQUIRE(::bind(hidden_, reinterpret_cast<sockaddr*>(&name), socklen_t(offsetof(sockaddr_un, sun_path) + 1 + abstract_.size())) == 0);
+    REQUIRE(::bind(hidden_, reinterpret_cast<sockaddr*>(&name),
+                   socklen_t(offsetof(sockaddr_un, sun_path) + 1 + abstract_.size())) == 0);
     ::listen(hidden_, 64);
     sockaddr_un file{};
     file.sun_family = AF_UNIX;
@@ -97,7 +91,8 @@ print('ok')
 TEST_CASE("B030 loopback works inside, on IPv4 and IPv6") {
   each(levels(), [](const Room& room, const std::string& level) {
     CHECK(room.plain({"python3", "-c", kBothLoopbacks}).out == "ok\n");
-    const Outcome outcome = room.bwr(level, {"--network", "none"}, {"python3", "-c", kBothLoopbacks});
+    const Outcome outcome =
+        room.bwr(level, {"--network", "none"}, {"python3", "-c", kBothLoopbacks});
     CHECK_MESSAGE(outcome.out == "ok\n", outcome.err);
   });
 }
@@ -153,9 +148,11 @@ TEST_CASE("B033 no road to a listener outside: TCP, MPTCP, UDP, fast open, other
     // vsock, packet, alg, bluetooth
     for (const char* family : {"40", "17", "38", "31"}) {
       CAPTURE(family);
-      const Outcome outcome = room.bwr(level, {"--ro", probePath()}, {probePath(), "socket", family, "3", "0"});
+      const Outcome outcome =
+          room.bwr(level, {"--ro", probePath()}, {probePath(), "socket", family, "3", "0"});
       CHECK(outcome.code == 1);
-      const Outcome other = room.bwr(level, {"--ro", probePath()}, {probePath(), "socket", family, "5", "0"});
+      const Outcome other =
+          room.bwr(level, {"--ro", probePath()}, {probePath(), "socket", family, "5", "0"});
       CHECK(other.code == 1);
     }
   });
@@ -218,13 +215,16 @@ print('ok')
 TEST_CASE("B037 socket options and shutdown are the command's own business") {
   each(levels(), [](const Room& room, const std::string& level) {
     const Outcome outcome = room.bwr(
-        level, {}, {"python3", "-c", "import socket;a,b=socket.socketpair();a.setsockopt(1,16,1);a.shutdown(2);print('ok')"});
+        level, {},
+        {"python3", "-c",
+         "import socket;a,b=socket.socketpair();a.setsockopt(1,16,1);a.shutdown(2);print('ok')"});
     CHECK_MESSAGE(outcome.out == "ok\n", outcome.err);
   });
 }
 
 TEST_CASE("B038 process pools work, and /dev/shm is the run's own") {
-  const std::string script = "from concurrent.futures import ProcessPoolExecutor as P\np=P(2)\nprint(list(p.map(abs,[-1])))\np.shutdown()\n";
+  const std::string script = "from concurrent.futures import ProcessPoolExecutor as "
+                             "P\np=P(2)\nprint(list(p.map(abs,[-1])))\np.shutdown()\n";
   each(levels(), [&](const Room& room, const std::string& level) {
     const Outcome outcome = room.bwr(level, {}, {"python3", "-c", script});
     CHECK_MESSAGE(outcome.out == "[1]\n", outcome.err);
@@ -245,7 +245,8 @@ TEST_CASE("B039 descriptors of the caller do not pass") {
     How how;
     how.open = {{9, room.top() + "/s"}, {8, room.top() + "/s/f"}};
     CHECK(room.shell("cat /proc/self/fd/9/f; cat <&8", how).out == "kk");
-    const Outcome outcome = room.bwrShell(level, {}, "cat /proc/self/fd/9/f; cat <&8; ls /proc/self/fd", how);
+    const Outcome outcome =
+        room.bwrShell(level, {}, "cat /proc/self/fd/9/f; cat <&8; ls /proc/self/fd", how);
     // The directory that ls itself opens is 3.
     CHECK_MESSAGE(outcome.out == "0\n1\n2\n3\n", outcome.out << outcome.err);
   });
@@ -254,15 +255,18 @@ TEST_CASE("B039 descriptors of the caller do not pass") {
 TEST_CASE("B040 client: connects to the outside, and does not listen") {
   each(levels(), [](const Room& room, const std::string& level) {
     Outside outside(room);
-    const Outcome connected =
-        room.bwr(level, {"--ro", probePath(), "--network", "client"}, {probePath(), "tcp", "127.0.0.1", outside.port()});
+    const Outcome connected = room.bwr(level, {"--ro", probePath(), "--network", "client"},
+                                       {probePath(), "tcp", "127.0.0.1", outside.port()});
     CHECK(connected.out == "ok\n");
     CHECK(outside.arrived() == 1);
     CHECK(room.plain({probePath(), "listen"}).out == "ok\n");
-    const Outcome listened = room.bwr(level, {"--ro", probePath(), "--network", "client"}, {probePath(), "listen"});
+    const Outcome listened =
+        room.bwr(level, {"--ro", probePath(), "--network", "client"}, {probePath(), "listen"});
     if (level != "basic")
       CHECK(listened.code == 1);
-    CHECK(room.bwr(level, {"--ro", probePath(), "--network", "open"}, {probePath(), "listen"}).out == "ok\n");
+    CHECK(
+        room.bwr(level, {"--ro", probePath(), "--network", "open"}, {probePath(), "listen"}).out ==
+        "ok\n");
     // The resolver's file is readable, wherever its link leads.
     const Outcome resolver = room.bwr(level, {"--network", "client"}, {"cat", "/etc/resolv.conf"});
     CHECK_MESSAGE(resolver.code == room.plain({"cat", "/etc/resolv.conf"}).code, resolver.err);

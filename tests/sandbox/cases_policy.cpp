@@ -2,7 +2,7 @@
 // message, the documented exit code, and nothing run. T131 is in hosts/, T133 in the tests of
 // policy and library.
 
-#include "tests/sandbox/harness.h"
+#include "tests/sandbox/each.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -15,21 +15,6 @@
 namespace gos::cases {
 namespace {
 
-template <class Body> void each(const std::vector<std::string>& levels, Body body) {
-  for (As who : identities())
-    for (const std::string& level : levels) {
-      const std::string identity = name(who);
-      CAPTURE(identity);
-      CAPTURE(level);
-      const Room room(who);
-      body(room, level);
-    }
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// Nothing ran, the code is the documented one, and all that was said are lines of ours, the
 /// message first; none holds a control byte or a byte that is not UTF-8.
 void checkRefused(const Room& room, const Outcome& outcome, int code, const std::string& part) {
@@ -38,7 +23,7 @@ void checkRefused(const Room& room, const Outcome& outcome, int code, const std:
   CHECK(outcome.out == "");
   CHECK_FALSE(room.exists("ran"));
   CHECK(llvm::StringRef(outcome.err).starts_with("bwr: "));
-  CHECK(has(outcome.err, part));
+  CHECK(contains(outcome.err, part));
   int messages = 0;
   for (llvm::StringRef line : llvm::split(llvm::StringRef(outcome.err).rtrim('\n'), '\n')) {
     CHECK((line.starts_with("bwr: ") || line.starts_with("try: ")));
@@ -111,7 +96,7 @@ TEST_CASE("T125 read-only beneath read-write stays read-only, with what is mount
                     "mount -t tmpfs x " + read + "/inner && touch " + read + "/inner/here && ls " +
                         read + "/inner && " + bwr + " --ro " + read + " -- sh -c 'ls " + read +
                         "/inner; touch " + read + "/inner/there'"});
-    if (!has(mounted.out, "here"))
+    if (!contains(mounted.out, "here"))
       skip("T125 mounts", "no mount can be made here: " + mounted.err);
     else {
       CHECK_MESSAGE(mounted.out == "here\nhere\n", mounted.err);
@@ -177,7 +162,7 @@ TEST_CASE("T128 what is judged is what is mounted, while names are exchanged") {
         room.shell("python3 rig.py & i=0; while [ $i -lt 60 ]; do " + bwrPath() + " --level " +
                    level + " --workdir " + room.project() +
                    " --ro grant -- cat grant/f; echo; i=$((i+1)); done 2>/dev/null; rm go; wait");
-    CHECK_FALSE(has(outcome.out, "k9-secret"));
+    CHECK_FALSE(contains(outcome.out, "k9-secret"));
     CHECK(outcome.code == 0);
   });
 }
@@ -193,7 +178,7 @@ TEST_CASE("T129 a profile goes to the tool it is for and to nothing that is plan
     };
     CHECK(llvm::StringRef(profileOf({"--profile", "make"}, "true")).starts_with("profile make"));
     for (const char* path : {"make", "bin/make"}) {
-      if (has(path, "/"))
+      if (contains(path, "/"))
         room.makeDirectory("bin");
       room.write(path, "#!/bin/sh\n", 0755);
     }
@@ -243,8 +228,8 @@ TEST_CASE("T130 variables that load code are neither passed nor set") {
       checkRefused(
           room, room.bwr(level, {"--setenv", std::string(variable) + "=./evil"}, {"touch", "ran"}),
           126, variable);
-      CHECK(has(room.plain({"env"}, how).out, std::string(variable) + "=./evil"));
-      CHECK_FALSE(has(room.bwr(level, {}, {"env"}, how).out, "./evil"));
+      CHECK(contains(room.plain({"env"}, how).out, std::string(variable) + "=./evil"));
+      CHECK_FALSE(contains(room.bwr(level, {}, {"env"}, how).out, "./evil"));
     }
     for (const char* word : {"A=B", "", "=B"})
       checkRefused(room, room.bwr(level, {"--env", word}, {"touch", "ran"}), 2, "--env");
@@ -276,7 +261,7 @@ TEST_CASE("T135 names of any bytes are escaped, and read back to the same names"
       CHECK(text.code == 0);
       for (char byte : text.out + text.err)
         CHECK((byte == '\n' || uint8_t(byte) >= 0x20));
-      CHECK_FALSE(has(text.out, "\nbwr: forged"));
+      CHECK_FALSE(contains(text.out, "\nbwr: forged"));
       // The object is read back by somebody else's reader.
       How both;
       both.set = {{"B", bwrPath()}, {"N", path}};
@@ -385,8 +370,8 @@ TEST_CASE("bad input: a profile of one's own with an error is named with its pla
       const Outcome outcome = room.bwr(level, {"--profile", "mine"}, {"touch", "ran"});
       CHECK(outcome.code == 126);
       CHECK_FALSE(room.exists("ran"));
-      CHECK_MESSAGE(has(outcome.err, "mine.toml:"), outcome.err);
-      CHECK(has(outcome.err, "bwr: profile `mine` is not valid"));
+      CHECK_MESSAGE(contains(outcome.err, "mine.toml:"), outcome.err);
+      CHECK(contains(outcome.err, "bwr: profile `mine` is not valid"));
     }
     ::chmod(file.c_str(), 0666);
     checkRefused(room, room.bwr(level, {"--profile", "mine"}, {"touch", "ran"}), 126,
@@ -452,18 +437,18 @@ TEST_CASE("bad input: a closed input, a full disk, and no /proc") {
     const Outcome disk = room.plain({"unshare", "-m", "sh", "-c", full});
     // Either there is room for what bwr itself needs, and the command runs, or it says what is
     // full.
-    if (has(disk.out, "code 0")) {
+    if (contains(disk.out, "code 0")) {
       CHECK(disk.out == "code 0\nran\nf\n");
     } else {
       CHECK_MESSAGE(disk.out == "code 126\nf\n", disk.err);
-      CHECK_MESSAGE(has(disk.err, "no space left on device"), disk.err);
+      CHECK_MESSAGE(contains(disk.err, "no space left on device"), disk.err);
     }
     const Outcome bare = room.plain(
         {"unshare", "-m", "sh", "-c", "umount -l /proc && " + run + "touch ran; echo code $?"});
 #ifndef GOS_SANITIZED // whose run-time part itself needs /proc
     CHECK(bare.out == "code 64\n");
-    CHECK_MESSAGE(has(bare.err, "/proc"), bare.err);
-    CHECK(has(bare.err, "try: "));
+    CHECK_MESSAGE(contains(bare.err, "/proc"), bare.err);
+    CHECK(contains(bare.err, "try: "));
 #endif
     CHECK_FALSE(room.exists("ran"));
     std::filesystem::remove(copy);

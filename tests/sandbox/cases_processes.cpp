@@ -1,6 +1,6 @@
 // Processes and streams: B041 to B053 and B059 of the catalogue of honest builds; T136 to T139.
 
-#include "tests/sandbox/harness.h"
+#include "tests/sandbox/each.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -19,17 +19,8 @@
 namespace gos::cases {
 namespace {
 
-template <class Body> void each(const std::vector<std::string>& levels, Body body) {
-  for (As who : identities())
-    for (const std::string& level : levels) {
-      CAPTURE(name(who));
-      CAPTURE(level);
-      const Room room(who);
-      body(room, level);
-    }
-}
-
-/// A number of seconds that only this test sleeps, so that its processes can be told from all others.
+/// A number of seconds that only this test sleeps, so that its processes can be told from all
+/// others.
 std::string unique(int which) {
   return std::to_string(1000000 + ::getpid()) + "." + std::to_string(which);
 }
@@ -74,9 +65,11 @@ TEST_CASE("B041 a crash is its signal, and leaves no core in the project") {
 TEST_CASE("B042 umask, limits, priority, directory and name are the caller's") {
   const std::string script = "umask; ulimit -s; ulimit -n; nice; pwd; echo $0";
   each(levels(), [&](const Room& room, const std::string& level) {
-    CHECK(room.bwr(level, {}, {"sh", "-c", script, "name"}).out == room.plain({"sh", "-c", script, "name"}).out);
+    CHECK(room.bwr(level, {}, {"sh", "-c", script, "name"}).out ==
+          room.plain({"sh", "-c", script, "name"}).out);
     const std::string odd = "umask 027; ulimit -s 4096; exec nice -n 3 ";
-    CHECK(room.shell(odd + bwrPath() + " --level " + level + " -- sh -c '" + script + "'").out == room.shell(odd + "sh -c '" + script + "'").out);
+    CHECK(room.shell(odd + bwrPath() + " --level " + level + " -- sh -c '" + script + "'").out ==
+          room.shell(odd + "sh -c '" + script + "'").out);
   });
 }
 
@@ -106,15 +99,23 @@ TEST_CASE("B044 what is left in the background ends with the run") {
   });
 }
 
-TEST_CASE("B045 and whatever it does to stay: sessions, ignored signals, stopped processes, hundreds that fork") {
+TEST_CASE("B045 and whatever it does to stay: sessions, ignored signals, stopped processes, "
+          "hundreds that fork") {
   each(levels(), [](const Room& room, const std::string& level) {
     const std::string text = "sleep " + unique(45);
     const Outcome outcome = room.bwrShell(level, {},
-                                          "setsid sh -c 'setsid " + text + " & exit' & "
-                                          "(trap '' TERM HUP INT; " + text + ") & "
-                                          "(" + text + " & kill -STOP $!) & "
-                                          "for i in $(seq 200); do (" + text + " &) & done; "
-                                          "sleep 0.3; exit 3");
+                                          "setsid sh -c 'setsid " + text +
+                                              " & exit' & "
+                                              "(trap '' TERM HUP INT; " +
+                                              text +
+                                              ") & "
+                                              "(" +
+                                              text +
+                                              " & kill -STOP $!) & "
+                                              "for i in $(seq 200); do (" +
+                                              text +
+                                              " &) & done; "
+                                              "sleep 0.3; exit 3");
     CHECK(outcome.code == 3);
     CHECK(gone(text));
   });
@@ -123,7 +124,8 @@ TEST_CASE("B045 and whatever it does to stay: sessions, ignored signals, stopped
 TEST_CASE("B046 a daemon does not keep the run open") {
   each(levels(), [](const Room& room, const std::string& level) {
     const std::string text = "sleep " + unique(46);
-    const Outcome outcome = room.bwrShell(level, {}, "(setsid " + text + " </dev/null >/dev/null 2>&1 &)");
+    const Outcome outcome =
+        room.bwrShell(level, {}, "(setsid " + text + " </dev/null >/dev/null 2>&1 &)");
     CHECK(outcome.code == 0);
     CHECK(gone(text));
   });
@@ -133,11 +135,14 @@ TEST_CASE("B047 a signal to bwr reaches the command once, and its answer is ours
   each(levels(), [](const Room& room, const std::string& level) {
     for (const char* signal : {"TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "WINCH"}) {
       CAPTURE(signal);
-      const std::string inner = "trap \"echo bye >>said\" " + std::string(signal) + "; touch ready; i=0; while [ ! -s said ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i+1)); done; sleep 0.2; exit 7";
+      const std::string inner = "trap \"echo bye >>said\" " + std::string(signal) +
+                                "; touch ready; i=0; while [ ! -s said ] && [ $i -lt 200 ]; do "
+                                "sleep 0.05; i=$((i+1)); done; sleep 0.2; exit 7";
       room.write("inner", inner);
-      const Outcome outcome =
-          room.shell("rm -f ready said; env --default-signal=INT,QUIT " + bwrPath() + " --level " + level + " -- sh inner & p=$!; while [ ! -e ready ]; do sleep 0.02; done; kill -" +
-                     signal + " $p; wait $p; echo $?");
+      const Outcome outcome = room.shell(
+          "rm -f ready said; env --default-signal=INT,QUIT " + bwrPath() + " --level " + level +
+          " -- sh inner & p=$!; while [ ! -e ready ]; do sleep 0.02; done; kill -" + signal +
+          " $p; wait $p; echo $?");
       CHECK_MESSAGE(outcome.out == "7\n", outcome.err);
       CHECK(room.read("said") == "bye\n");
     }
@@ -150,8 +155,9 @@ TEST_CASE("B048 TERM at any moment of a start leaves no orphan") {
       CAPTURE(level);
       const Room room(who);
       const std::string text = "sleep " + unique(48);
-      const Outcome outcome = room.shell("i=0; while [ $i -lt 60 ]; do " + bwrPath() + " --level " + level + " -- " + text +
-                                         " & p=$!; sleep 0.00$((i % 6)); kill -TERM $p; wait $p; i=$((i+1)); done");
+      const Outcome outcome = room.shell(
+          "i=0; while [ $i -lt 60 ]; do " + bwrPath() + " --level " + level + " -- " + text +
+          " & p=$!; sleep 0.00$((i % 6)); kill -TERM $p; wait $p; i=$((i+1)); done");
       CHECK(outcome.code != 127);
       CHECK(gone(text));
     }
@@ -164,15 +170,17 @@ TEST_CASE("B049 many at once, each ends") {
       CAPTURE(level);
       const Room room(who);
       const Outcome outcome =
-          room.shell("for j in $(seq 16); do (for i in $(seq 12); do " + bwrPath() + " --level " + level + " -- true || echo bad; done) & done; wait");
+          room.shell("for j in $(seq 16); do (for i in $(seq 12); do " + bwrPath() + " --level " +
+                     level + " -- true || echo bad; done) & done; wait");
       CHECK(outcome.out == "");
     }
 }
 
 TEST_CASE("B050 no zombie is visible inside") {
   each(levels(), [](const Room& room, const std::string& level) {
-    const Outcome outcome =
-        room.bwrShell(level, {}, "for i in $(seq 300); do (true &); done; sleep 0.5; ps -eo ppid,stat,comm | grep -c ' Z.*true$'");
+    const Outcome outcome = room.bwrShell(level, {},
+                                          "for i in $(seq 300); do (true &); done; sleep 0.5; ps "
+                                          "-eo ppid,stat,comm | grep -c ' Z.*true$'");
     CHECK_MESSAGE(outcome.out == "0\n", outcome.out);
   });
 }
@@ -180,11 +188,14 @@ TEST_CASE("B050 no zombie is visible inside") {
 TEST_CASE("B051 a grandchild with the pipe cannot hold the caller") {
   each(levels(), [](const Room& room, const std::string& level) {
     const std::string text = "sleep " + unique(51);
-    const Outcome outcome = room.shell(bwrPath() + " --level " + level + " -- sh -c '" + text + " & echo ok' | cat");
+    const Outcome outcome =
+        room.shell(bwrPath() + " --level " + level + " -- sh -c '" + text + " & echo ok' | cat");
     CHECK(outcome.out == "ok\n");
     CHECK(gone(text));
     // Much on both streams, whole and in order.
-    const Outcome much = room.bwrShell(level, {}, "head -c 20000000 /dev/zero | tr '\\0' a; head -c 20000000 /dev/zero | tr '\\0' b >&2");
+    const Outcome much = room.bwrShell(
+        level, {},
+        "head -c 20000000 /dev/zero | tr '\\0' a; head -c 20000000 /dev/zero | tr '\\0' b >&2");
     CHECK(much.out.size() == 20000000);
     CHECK(much.err.size() == 20000000);
   });
@@ -213,23 +224,31 @@ TEST_CASE("B059 standard input in every shape") {
     const Outcome ended = room.bwr(level, {}, {"cat"}, closed);
     CHECK(ended.code == 0);
     CHECK(ended.out == "");
-    const Outcome bytes = room.shell("head -c 100000000 /dev/urandom >big; md5sum <big >one; " + bwrPath() + " --level " + level + " -- cat <big | md5sum >two; cmp one two; rm big");
+    const Outcome bytes =
+        room.shell("head -c 100000000 /dev/urandom >big; md5sum <big >one; " + bwrPath() +
+                   " --level " + level + " -- cat <big | md5sum >two; cmp one two; rm big");
     CHECK(bytes.code == 0);
   });
 }
 
 TEST_CASE("T136 a directory is no stream, and a closed stream is /dev/null") {
   each(levels(), [](const Room& room, const std::string& level) {
-    const Outcome directory = room.shell(bwrPath() + " --level " + level + " -- touch ran <" + room.home());
+    const Outcome directory =
+        room.shell(bwrPath() + " --level " + level + " -- touch ran <" + room.home());
     CHECK(directory.code == 126);
     CHECK_FALSE(room.exists("ran"));
-    const Outcome closed = room.shell(bwrPath() + " --level " + level + " -- sh -c 'readlink /proc/self/fd/0; ls -l /proc/self/fd >/dev/null' <&- ");
+    const Outcome closed =
+        room.shell(bwrPath() + " --level " + level +
+                   " -- sh -c 'readlink /proc/self/fd/0; ls -l /proc/self/fd >/dev/null' <&- ");
     CHECK(closed.out == "/dev/null\n");
     // Appending is not reading, and not truncating.
     room.write(room.top() + "/log", "before\n");
-    room.write("again.py", "import os, sys\nprint('mine', flush=True)\nfor mode in 'r', 'w':\n  try: sys.stderr.write(open('/proc/self/fd/1', mode).read())\n"
-                           "  except (OSError, ValueError) as e: sys.stderr.write(type(e).__name__ + '\\n')\n");
-    const Outcome again = room.shell(bwrPath() + " --level " + level + " -- python3 again.py >>" + room.top() + "/log");
+    room.write("again.py",
+               "import os, sys\nprint('mine', flush=True)\nfor mode in 'r', 'w':\n  try: "
+               "sys.stderr.write(open('/proc/self/fd/1', mode).read())\n"
+               "  except (OSError, ValueError) as e: sys.stderr.write(type(e).__name__ + '\\n')\n");
+    const Outcome again = room.shell(bwrPath() + " --level " + level + " -- python3 again.py >>" +
+                                     room.top() + "/log");
     if (level != "basic") {
       CHECK(room.read(room.top() + "/log") == "before\nmine\n");
       CHECK(again.err.find("before") == std::string::npos);
@@ -237,7 +256,8 @@ TEST_CASE("T136 a directory is no stream, and a closed stream is /dev/null") {
   });
 }
 
-TEST_CASE("T137 a code of the command is never taken for a failure of ours, nor the other way round") {
+TEST_CASE(
+    "T137 a code of the command is never taken for a failure of ours, nor the other way round") {
   each(levels(), [](const Room& room, const std::string& level) {
     for (int code : {64, 126, 127, 2}) {
       const Outcome outcome = room.bwrShell(level, {}, "exit " + std::to_string(code));
@@ -251,14 +271,17 @@ TEST_CASE("T137 a code of the command is never taken for a failure of ours, nor 
 TEST_CASE("T138 a supervisor that is killed leaves nothing") {
   each(levels(), [](const Room& room, const std::string& level) {
     const std::string text = "sleep " + unique(138);
-    (void)room.shell(bwrPath() + " --level " + level + " -- sh -c 'touch ready $TMPDIR/mine; setsid " + text + " & " + text +
+    (void)room.shell(bwrPath() + " --level " + level +
+                     " -- sh -c 'touch ready $TMPDIR/mine; setsid " + text + " & " + text +
                      "' & while [ ! -e ready ]; do sleep 0.02; done; kill -KILL $!");
     CHECK(gone(text));
     for (int wait = 0; wait != 40 && !leftovers().empty(); ++wait)
       ::usleep(50000);
     CHECK(leftovers().empty());
     // At any moment of the start.
-    (void)room.shell("i=0; while [ $i -lt 40 ]; do " + bwrPath() + " --level " + level + " -- " + text + " & p=$!; sleep 0.00$((i % 6)); kill -KILL $p; wait $p; i=$((i+1)); done");
+    (void)room.shell("i=0; while [ $i -lt 40 ]; do " + bwrPath() + " --level " + level + " -- " +
+                     text +
+                     " & p=$!; sleep 0.00$((i % 6)); kill -KILL $p; wait $p; i=$((i+1)); done");
     CHECK(gone(text));
     // A directory that was made and not yet handed over is removed by the next run.
     CHECK(room.bwr(level, {}, {"true"}).code == 0);

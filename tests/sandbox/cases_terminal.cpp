@@ -2,7 +2,7 @@
 // B059 and T138. Each case is a conversation with an interactive shell on a pseudo terminal, held
 // without bwr first and then with it.
 
-#include "tests/sandbox/harness.h"
+#include "tests/sandbox/each.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -185,17 +185,6 @@ template <class Body> void eachPrefix(const std::vector<std::string>& levels, Bo
     }
   }
 }
-template <class Body> void each(const std::vector<std::string>& levels, Body body) {
-  for (As who : identities())
-    for (const std::string& level : levels) {
-      const std::string identity = name(who);
-      CAPTURE(identity);
-      CAPTURE(level);
-      const Room room(who);
-      body(room, level);
-    }
-}
-
 /// Waits for a command to run and to have the terminal.
 bool inForeground(Conversation& shell, const std::string& words) {
   return eventually([&] {

@@ -1,7 +1,7 @@
 #pragma once
 // What the cases of real tools share: projects, the registry on loopback, the tools' environment.
 
-#include "tests/sandbox/harness.h"
+#include "tests/sandbox/each.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -20,22 +20,8 @@
 
 namespace gos::cases {
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 inline std::string both(const Outcome& outcome) {
   return outcome.out + outcome.err;
-}
-
-/// Runs the body for each identity and each of the levels, in a room of its own.
-template <class Body> void each(const std::vector<std::string>& levels, Body body) {
-  for (As who : identities())
-    for (const std::string& level : levels) {
-      CAPTURE(name(who));
-      CAPTURE(level);
-      const Room room(who);
-      body(room, level);
-    }
 }
 
 /// The system's own tools, and no variable of theirs from the caller's shell.
