@@ -24,6 +24,14 @@ std::string systemWords(int number);
 
 int runCheck(const Options& options);
 int runRun(const Options& options);
+int runBuild(const Options& options);
+int runTest(const Options& options);
+int runDoc(const Options& options);
+int runRepl(const Options& options);
+int runNew(const Options& options);
+int runFmt(const Options& options);
+int runClean(const Options& options);
+int runCompletions(const Options& options);
 int runExplain(const Options& options);
 int runParse(const Options& options);
 int runDisassemble(const Options& options);

@@ -90,6 +90,22 @@ static int dispatch(int argc, char** argv) {
     return runCheck(options);
   case CommandId::Run:
     return runRun(options);
+  case CommandId::Build:
+    return runBuild(options);
+  case CommandId::Test:
+    return runTest(options);
+  case CommandId::Doc:
+    return runDoc(options);
+  case CommandId::Repl:
+    return runRepl(options);
+  case CommandId::New:
+    return runNew(options);
+  case CommandId::Fmt:
+    return runFmt(options);
+  case CommandId::Clean:
+    return runClean(options);
+  case CommandId::Completions:
+    return runCompletions(options);
   case CommandId::Explain:
     return runExplain(options);
   case CommandId::Parse:

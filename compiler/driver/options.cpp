@@ -14,9 +14,11 @@ using CommandSet = unsigned;
 constexpr CommandSet bit(CommandId id) {
   return 1u << unsigned(id);
 }
-constexpr CommandSet kFolds =
-    bit(CommandId::Check) | bit(CommandId::Run) | bit(CommandId::Disassemble);
-constexpr CommandSet kDiagnoses = kFolds | bit(CommandId::Parse);
+/// What compiles Rust bindings where a project has them.
+constexpr CommandSet kBinds = bit(CommandId::Check) | bit(CommandId::Build) | bit(CommandId::Run) |
+                              bit(CommandId::Test) | bit(CommandId::Doc) | bit(CommandId::Repl);
+constexpr CommandSet kFolds = kBinds | bit(CommandId::Disassemble);
+constexpr CommandSet kDiagnoses = kFolds | bit(CommandId::Parse) | bit(CommandId::Fmt);
 constexpr CommandSet kExplains = bit(CommandId::Explain);
 constexpr CommandSet kAll = ~0u;
 
@@ -164,6 +166,8 @@ private:
     bool hasInline = argument.contains('=');
     if (name == "-h")
       name = "--help";
+    if (name == "--output")
+      name = "-o";
     const OptionRow* option = nullptr;
     llvm::SmallVector<StringRef> here;
     for (const OptionRow& candidate : kOptions) {
@@ -180,7 +184,7 @@ private:
       return refuse(
           ("`gos " + row(options_.command).spelling + "` has no option `" + name + "`").str(),
           seeHelp());
-    unsigned mask = 1u << unsigned(option->id);
+    uint64_t mask = uint64_t(1) << unsigned(option->id);
     if (option->repeat == Once && (seen_ & mask))
       return refuse(("`" + name + "` is given twice").str(), "give it once");
     seen_ |= mask;
@@ -190,6 +194,11 @@ private:
       return apply(option->id, "");
     }
     StringRef value = inlineValue;
+    if (!hasInline && option->value.starts_with("["))
+      return apply(option->id, "");
+    if (hasInline && value.empty() && option->value.starts_with("["))
+      return refuse(("`" + name + "=` has no value").str(),
+                    ("write `" + name + "` or `" + name + "=LEVEL`").str());
     if (!hasInline) {
       if (next_ >= arguments_.size())
         return refuse(("`" + name + "` needs a value").str(),
@@ -229,6 +238,92 @@ private:
       return count("--comptime-depth", value, false, options_.budgets.depth);
     case OptionId::ComptimeResult:
       return count("--comptime-result", value, true, options_.budgets.resultBytes);
+    case OptionId::Sandbox:
+      options_.sandbox.level =
+          value.empty() ? SandboxLevel::Standard : sandboxLevelFromSpelling(value);
+      return options_.sandbox.level || closedSet("--sandbox", value, sandboxLevelSpellings());
+    case OptionId::SandboxNetwork:
+      options_.sandbox.network = true;
+      return true;
+    case OptionId::SandboxRw:
+      return path("--sandbox-rw", value, options_.sandbox.readWrite.emplace_back());
+    case OptionId::SandboxRo:
+      return path("--sandbox-ro", value, options_.sandbox.readOnly.emplace_back());
+    case OptionId::SandboxExplain:
+      options_.sandbox.explain = true;
+      return true;
+    case OptionId::Output:
+      return path("-o", value, options_.output);
+    case OptionId::TestRun:
+      options_.test.run = value.str();
+      return true;
+    case OptionId::TestExact:
+      options_.test.exact.push_back(value.str());
+      return true;
+    case OptionId::TestList:
+      options_.test.list = true;
+      return true;
+    case OptionId::TestFailFast:
+      options_.test.failFast = true;
+      return true;
+    case OptionId::TestIncludeIgnored:
+      options_.test.includeIgnored = true;
+      return true;
+    case OptionId::TestIgnored:
+      options_.test.onlyIgnored = true;
+      return true;
+    case OptionId::TestShuffle:
+      options_.test.shuffle = true;
+      return true;
+    case OptionId::TestSeed: {
+      uint64_t seed = 0;
+      if (value.getAsInteger(10, seed))
+        return refuse("`--seed` takes a number; found " + quoted(value), "");
+      options_.test.seed = seed;
+      return true;
+    }
+    case OptionId::TestTimeout:
+      return duration("--timeout", value, options_.test.timeoutMilliseconds);
+    case OptionId::TestParallel: {
+      uint64_t many = 0;
+      if (!count("--parallel", value, false, many))
+        return false;
+      options_.test.parallel = unsigned(std::min<uint64_t>(many, 1024));
+      return true;
+    }
+    case OptionId::TestFormat:
+      if (value == "text")
+        options_.test.format = TestFlags::Format::Text;
+      else if (value == "junit")
+        options_.test.format = TestFlags::Format::Junit;
+      else if (value == "json")
+        options_.test.format = TestFlags::Format::Json;
+      else
+        return closedSet("--format", value, {"text", "junit", "json"});
+      return true;
+    case OptionId::TestJunitOut:
+      return path("--junit-out", value, options_.test.junitOut);
+    case OptionId::DocMarkdown:
+      options_.docMarkdown = true;
+      return true;
+    case OptionId::DocHtml:
+      return path("--html", value, options_.docHtml);
+    case OptionId::FmtCheck:
+      options_.fmtCheck = true;
+      return true;
+    case OptionId::NewTemplate:
+      if (value == "bin")
+        options_.projectTemplate = ProjectTemplate::Program;
+      else if (value == "lib")
+        options_.projectTemplate = ProjectTemplate::Library;
+      else if (value == "binding")
+        options_.projectTemplate = ProjectTemplate::Binding;
+      else
+        return closedSet("--template", value, {"bin", "lib", "binding"});
+      return true;
+    case OptionId::CleanAll:
+      options_.cleanAll = true;
+      return true;
     case OptionId::MessageFormat:
       if (value == "text")
         options_.messageFormat = MessageFormat::Text;
@@ -269,6 +364,31 @@ private:
     return true;
   }
 
+  bool path(StringRef option, StringRef value, std::string& into) {
+    if (value.empty())
+      return refuse(("the path of `" + option + "` is empty").str(), seeHelp());
+    into = value.str();
+    return true;
+  }
+
+  /// A whole number with its unit, `500ms`, `2s`, `5m`; in milliseconds.
+  bool duration(StringRef option, StringRef value, uint64_t& into) {
+    uint64_t unit = 0;
+    StringRef digits = value;
+    if (digits.consume_back("ms"))
+      unit = 1;
+    else if (digits.consume_back("s"))
+      unit = 1000;
+    else if (digits.consume_back("m"))
+      unit = 60'000;
+    auto parsed = unit ? parseCount(digits, false) : std::nullopt;
+    if (!parsed || *parsed > (uint64_t(1) << 40))
+      return refuse(("`" + option + "` takes a number with a unit; found ").str() + quoted(value),
+                    "for instance 500ms, 2s or 5m");
+    into = *parsed * unit;
+    return true;
+  }
+
   static bool isVariableName(StringRef name) {
     return !name.empty() && !llvm::isDigit(name.front()) &&
            llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
@@ -278,11 +398,12 @@ private:
     if (!options_.wantsHelp) {
       size_t given = options_.operands.size();
       StringRef command = row(options_.command).spelling;
-      bool needsOne = options_.command == CommandId::Run || options_.command == CommandId::Parse ||
-                      options_.command == CommandId::Disassemble;
+      StringRef operands = row(options_.command).operands;
+      bool needsOne = !operands.starts_with("[");
       if (given == 0 && needsOne)
-        return fail(("`gos " + command + "` needs a file or a directory").str(), seeHelp());
-      if (given > 1)
+        return fail(("`gos " + command + "` needs " + operandWords(options_.command)).str(),
+                    seeHelp());
+      if (given > 1 && !operands.contains("...]"))
         return fail(("`gos " + command + "` takes one operand; found also ").str() +
                         quoted(options_.operands[1]),
                     seeHelp());
@@ -293,9 +414,20 @@ private:
     return std::move(result_);
   }
 
+  static StringRef operandWords(CommandId command) {
+    switch (command) {
+    case CommandId::New:
+      return "the name of a directory to make";
+    case CommandId::Completions:
+      return "the name of a shell: bash, zsh or fish";
+    default: // every other command that needs an operand
+      return "a file or a directory";
+    }
+  }
+
   llvm::ArrayRef<StringRef> arguments_;
   size_t next_ = 0;
-  unsigned seen_ = 0;
+  uint64_t seen_ = 0;
   Options options_;
   ParsedCommandLine result_;
 };
@@ -310,6 +442,16 @@ void printRows(llvm::raw_ostream& out, llvm::ArrayRef<std::pair<std::string, Str
   }
 }
 
+/// "--sandbox[=LEVEL]", "-o FILE", "--quiet".
+std::string optionWords(const OptionRow& option) {
+  StringRef value = option.value;
+  if (value.empty())
+    return option.spelling.str();
+  if (value.consume_front("["))
+    return (option.spelling + "[=" + value).str();
+  return (option.spelling + (option.spelling.starts_with("--") ? "=" : " ") + value).str();
+}
+
 void printCommandHelp(llvm::raw_ostream& out, CommandId command) {
   const CommandRow& entry = row(command);
   out << "gos " << entry.spelling << ": " << entry.summary << "\n\nusage: gos " << entry.spelling
@@ -317,8 +459,7 @@ void printCommandHelp(llvm::raw_ostream& out, CommandId command) {
   llvm::SmallVector<std::pair<std::string, StringRef>> rows;
   for (const OptionRow& option : kOptions)
     if (option.commands & bit(command))
-      rows.push_back({(option.spelling + (option.value.empty() ? "" : "=") + option.value).str(),
-                      option.summary});
+      rows.push_back({optionWords(option), option.summary});
   printRows(out, rows);
   switch (command) {
   case CommandId::Check:
@@ -343,6 +484,14 @@ void printCommandHelp(llvm::raw_ostream& out, CommandId command) {
     out << "\nexamples:\n  gos explain GX0010\n  gos explain\n"
            "\nexit code: 0, or 2 for a code that does not exist\n";
     break;
+  case CommandId::Build:
+  case CommandId::Test:
+  case CommandId::Doc:
+  case CommandId::Repl:
+  case CommandId::New:
+  case CommandId::Fmt:
+  case CommandId::Clean:
+  case CommandId::Completions:
   case CommandId::Parse:
   case CommandId::Disassemble:
   case CommandId::Help:

@@ -3,6 +3,7 @@
 // for data nor data for policy: an option stands after its command and before what belongs to the
 // program.
 
+#include "compiler/bindings/flags.h"
 #include "diagnostics/render.h"
 #include "sandbox/policy/comptime_policy.h"
 
@@ -27,6 +28,23 @@ enum class OptionId : uint8_t {
 
 enum class ColourWhen : uint8_t { Auto, Always, Never };
 
+/// Options of `gos test`.
+struct TestFlags {
+  std::string run; // a regular expression; empty: every test
+  std::vector<std::string> exact;
+  bool list = false;
+  bool failFast = false;
+  bool includeIgnored = false, onlyIgnored = false;
+  bool shuffle = false;
+  std::optional<uint64_t> seed;
+  uint64_t timeoutMilliseconds = 60'000;
+  unsigned parallel = 0; // 0: one a processor
+  enum class Format : uint8_t { Text, Junit, Json } format = Format::Text;
+  std::string junitOut;
+};
+
+enum class ProjectTemplate : uint8_t { Program, Library, Binding };
+
 struct Options {
   CommandId command = CommandId::Help;
   std::vector<std::string> operands;  // FILE or DIR, CODE, COMMAND
@@ -38,6 +56,14 @@ struct Options {
   MessageFormat messageFormat = MessageFormat::Text;
   ColourWhen colour = ColourWhen::Auto;
   bool quiet = false;
+  SandboxFlags sandbox;
+  std::string output; // of build
+  TestFlags test;
+  bool docMarkdown = false;
+  std::string docHtml;
+  bool fmtCheck = false;
+  ProjectTemplate projectTemplate = ProjectTemplate::Program;
+  bool cleanAll = false;
 };
 
 /// What the command line asks for, or the text of a usage error without "gos: error: ".
