@@ -35,6 +35,9 @@ const std::vector<Layer>& layers() {
       {"vm", {"diagnostics", "sandbox/policy"}},
       {"stdlib", {"diagnostics", "sandbox/policy", "sandbox", "vm"}},
       {"compiler/lex", {"diagnostics"}},
+      {"compiler/bindings",
+       {"diagnostics", "compiler/lex", "manifest", "sandbox/policy", "sandbox/policy/host", "sandbox", "sandbox/linux",
+        "sandbox/command"}},
       {"compiler/ast", {"diagnostics", "compiler/lex"}},
       {"compiler/parse", {"diagnostics", "compiler/lex", "compiler/ast"}},
       {"compiler/expand", {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse"}},
@@ -49,9 +52,15 @@ const std::vector<Layer>& layers() {
       {"compiler/fold",
        {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve", "compiler/types", "compiler/check",
         "compiler/lower", "stdlib", "vm", "sandbox/policy"}},
+      {"compiler/document",
+       {"diagnostics", "compiler/ast", "compiler/parse", "compiler/bindings", "stdlib", "sandbox/policy"}},
+      {"compiler/repl",
+       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve", "compiler/types", "compiler/check",
+        "compiler/lower", "compiler/fold", "stdlib", "vm", "sandbox/policy"}},
       {"compiler/driver",
        {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/expand", "compiler/resolve", "compiler/types",
-        "compiler/check", "compiler/lower", "compiler/fold", "stdlib", "vm", "sandbox/policy", "sandbox/policy/host", "manifest"}},
+        "compiler/check", "compiler/lower", "compiler/fold", "compiler/document", "compiler/repl", "compiler/bindings", "stdlib", "vm", "sandbox/policy",
+        "sandbox/policy/host", "manifest"}},
   };
   return all;
 }
