@@ -34,6 +34,7 @@ const std::vector<Layer>& layers() {
       {"manifest", {"diagnostics", "sandbox/policy", "sandbox/policy/host"}},
       {"vm", {"diagnostics", "sandbox/policy"}},
       {"stdlib", {"diagnostics", "sandbox/policy", "sandbox", "vm"}},
+      {"stdlib/program", {"diagnostics", "sandbox", "vm", "stdlib"}},
       {"compiler/lex", {"diagnostics"}},
       {"compiler/bindings",
        {"diagnostics", "compiler/lex", "manifest", "sandbox/policy", "sandbox/policy/host", "sandbox", "sandbox/linux",
@@ -57,10 +58,11 @@ const std::vector<Layer>& layers() {
       {"compiler/repl",
        {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve", "compiler/types", "compiler/check",
         "compiler/lower", "compiler/fold", "stdlib", "vm", "sandbox/policy"}},
+      {"compiler/executable", {"diagnostics", "manifest", "sandbox", "vm", "stdlib/program"}},
       {"compiler/driver",
        {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/expand", "compiler/resolve", "compiler/types",
         "compiler/check", "compiler/lower", "compiler/fold", "compiler/document", "compiler/repl", "compiler/bindings", "stdlib", "vm", "sandbox/policy",
-        "sandbox/policy/host", "manifest"}},
+        "sandbox/policy/host", "manifest", "compiler/executable", "stdlib/program"}},
   };
   return all;
 }
