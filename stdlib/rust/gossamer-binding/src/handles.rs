@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 /// A type with `#[gos_opaque]`.
 pub trait Opaque: Gossamer + Send + Sized + 'static {
     /// Its name, for messages.
-    const NAME: &'static str;
+    const NAME_IN_GOSSAMER: &'static str;
 }
 
 struct Slot {
@@ -59,7 +59,7 @@ fn lock() -> MutexGuard<'static, Option<Table>> {
 fn keep<T: Opaque>(value: T) -> u64 {
     let slot = Arc::new(Slot {
         of: TypeId::of::<T>(),
-        name: T::NAME,
+        name: T::NAME_IN_GOSSAMER,
         value: UnsafeCell::new(Some(Box::new(value))),
     });
     let mut locked = lock();
@@ -106,17 +106,17 @@ impl Call {
         let slot = match found {
             Some(slot) => slot,
             None => {
-                return Err(Failure::Refused(format!("the `{}` that was given is not there any more", T::NAME)));
+                return Err(Failure::Refused(format!("the `{}` that was given is not there any more", T::NAME_IN_GOSSAMER)));
             }
         };
         if slot.of != TypeId::of::<T>() {
-            return Err(Failure::Refused(format!("a `{}` was given where a `{}` belongs", slot.name, T::NAME)));
+            return Err(Failure::Refused(format!("a `{}` was given where a `{}` belongs", slot.name, T::NAME_IN_GOSSAMER)));
         }
         for other in &self.requests {
             if other.handle == handle && (other.exclusive || exclusive) {
                 return Err(Failure::Refused(format!(
                     "the same `{}` was given twice to a function that changes it",
-                    T::NAME
+                    T::NAME_IN_GOSSAMER
                 )));
             }
         }
@@ -292,14 +292,14 @@ mod tests {
         const TYPE: Type = Type::Named { module: "m", name: "Counter" };
     }
     impl Opaque for Counter {
-        const NAME: &'static str = "Counter";
+        const NAME_IN_GOSSAMER: &'static str = "Counter";
     }
     struct Other;
     impl Gossamer for Other {
         const TYPE: Type = Type::Named { module: "m", name: "Other" };
     }
     impl Opaque for Other {
-        const NAME: &'static str = "Other";
+        const NAME_IN_GOSSAMER: &'static str = "Other";
     }
 
     fn refusal(result: Result<usize, Failure>) -> String {
