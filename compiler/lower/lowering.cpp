@@ -321,6 +321,16 @@ uint32_t ModuleLowering::native(llvm::StringRef path, llvm::ArrayRef<vm::LayoutI
   return found->second;
 }
 
+uint32_t ModuleLowering::foreign(const ast::ForeignFunction& function,
+                                 llvm::ArrayRef<vm::LayoutId> parameters,
+                                 llvm::ArrayRef<bool> inOut, vm::LayoutId result) {
+  // A colon stands in no path of the library: the names cannot meet.
+  const uint32_t import = native("rust:" + function.path.str(), parameters, inOut, result);
+  module_.natives[import].symbol = function.symbol.str();
+  module_.natives[import].signature = function.signature.str();
+  return import;
+}
+
 void ModuleLowering::notYet(Span span, llvm::StringRef what) {
   failed_ = true;
   if (reported_.try_emplace(span.begin, true).second)
@@ -363,6 +373,8 @@ llvm::Expected<vm::Module> ModuleLowering::run(const LowerRequest& request) {
     instance.span = region.node->span;
     module_.regions.push_back(enqueue(std::move(instance)));
   }
+  for (ast::FunctionItem* entry : request.entries)
+    module_.regions.push_back(function(Selected{entry}));
   // A bound on what recursive instantiation can make; thunks of regions are the program's own.
   constexpr size_t kMaxInstances = 200'000;
   while (!queue_.empty()) {

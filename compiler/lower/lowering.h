@@ -16,6 +16,9 @@ struct LowerRequest {
   bool withMain = true;
   /// One thunk each, in Module::regions.
   llvm::ArrayRef<check::Region> regions;
+  /// Functions without parameters that are entries too, such as tests: behind the regions in
+  /// Module::regions.
+  llvm::ArrayRef<ast::FunctionItem*> entries;
 };
 
 /// The program must be free of errors. What is not built yet is reported to the engine at its place
