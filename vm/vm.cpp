@@ -160,6 +160,11 @@ void Vm::restart(VmOptions options) {
                : CapabilityTable();
   host_ = std::move(options.host);
   heap_.reset(options.heapBytes == 0 ? machineMemory() : options.heapBytes);
+  heap_.setForeign(options.foreign); // handles of before went to the library of before
+  if (foreign_ != options.foreign)
+    for (Import& import : imports_)
+      import.entry = nullptr;
+  foreign_ = options.foreign;
   for (Value global : globals_)
     asCell(global)->content = 0;
   globalReady_.assign(globals_.size(), kGlobalUnset);
@@ -275,6 +280,10 @@ llvm::Error Vm::load(const NativeTable& natives) {
     Import& loaded = imports_.emplace_back();
     loaded.native = natives.find(import.name);
     loaded.resultIsReference = isReference(import.result);
+    // A fold finds what it calls when the gate has let it: nothing of a library runs before.
+    if (import.isForeign() && mode_ == Mode::Program)
+      if (llvm::Error error = link(loaded, import))
+        return error;
     for (size_t i = 0; i < import.parameters.size(); ++i) {
       if (!isReference(import.parameters[i]))
         continue;
@@ -318,6 +327,17 @@ llvm::Error Vm::load(const NativeTable& natives) {
     }
   }
   steps_ = stepsLimit_; // loading is not the program's work
+  return llvm::Error::success();
+}
+
+llvm::Error Vm::link(Import& import, const NativeImport& wanted) {
+  if (foreign_ == nullptr)
+    return llvm::createStringError(llvm::errc::not_supported, "`" + wanted.name +
+                                                                  "` needs the library of Rust bindings, and there is none");
+  auto entry = foreign_->find(wanted);
+  if (!entry)
+    return entry.takeError();
+  import.entry = *entry;
   return llvm::Error::success();
 }
 
@@ -425,7 +445,7 @@ void Vm::takeTrace(TrapDetails& details) const {
 // ---- the gate ---------------------------------------------------------------------------------------
 
 Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
-  const Import& import = imports_[importIndex];
+  Import& import = imports_[importIndex];
   const uint32_t outer = currentImport_;
   currentImport_ = importIndex;
   steps_ -= kNativeSteps;
@@ -435,7 +455,7 @@ Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
       trap = Trap::incompatible("value is used while it is borrowed elsewhere");
   if (!trap) {
     Arguments arguments(*this, module_.natives[importIndex], slots);
-    trap = import.native->body(arguments);
+    trap = import.native != nullptr ? import.native->body(arguments) : callForeign(import, arguments);
     result = arguments.result();
     if (trap && import.resultIsReference) {
       heap_.release(asObject(result));
@@ -454,15 +474,24 @@ Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
 }
 
 Trap Vm::judge(const Import& import, uint32_t importIndex) const {
-  // A name outside the table is denied, also where the verifier was not asked (T060).
-  if (import.native == nullptr)
+  const bool isForeign = module_.natives[importIndex].isForeign();
+  // A name outside the table is denied, also where the verifier was not asked (T060). One that is in it is never
+  // foreign: what a row means is not for a module to say.
+  if ((import.native == nullptr) != isForeign)
     return Trap::make(TrapKind::Refused, "`" + module_.natives[importIndex].name + "` is not in the library");
 #ifndef GOS_MEASURE_WITHOUT_GATE
-  if (mode_ == Mode::Fold && import.native->capability != Capability::Pure &&
-      callingVerdict(import.native->capability) == ClassVerdict::Deny)
-    return Trap::denied(describeCall(import.native->capability));
+  const Capability capability = isForeign ? Capability::Foreign : import.native->capability;
+  if (mode_ == Mode::Fold && capability != Capability::Pure && callingVerdict(capability) == ClassVerdict::Deny)
+    return Trap::denied(describeCall(capability));
 #endif
   return {};
+}
+
+Trap Vm::callForeign(Import& import, Arguments& arguments) {
+  if (import.entry == nullptr)
+    if (llvm::Error error = link(import, arguments.import()))
+      return Trap::make(TrapKind::Refused, llvm::toString(std::move(error)));
+  return foreign_->call(arguments, import.entry);
 }
 
 uint32_t Vm::callingPackage() const {

@@ -10,6 +10,7 @@
 // gate bypass). A fold without a policy may compute and nothing else. One thread.
 
 #include "vm/capability_table.h"
+#include "vm/foreign.h"
 #include "vm/heap.h"
 #include "vm/module.h"
 #include "vm/native.h"
@@ -54,6 +55,9 @@ struct VmOptions {
   uint64_t outputBytes = uint64_t(64) << 10; // of captured output
   Verification verification = Verification::Verify;
   std::unique_ptr<HostState> host;
+  /// The library that foreign imports are found in; outlives the Vm, or its next restart. Without one a program that has
+  /// such imports is refused; a fold is refused at the call, which the gate denies first below `full`.
+  ForeignLinker* foreign = nullptr;
 };
 
 /// Something outside the program text that a fold used.
@@ -158,6 +162,7 @@ private:
   friend struct SlowPaths;
   struct Import {
     const Native* native = nullptr; // null: not in the table
+    const void* entry = nullptr;    // foreign: once it was found
     bool resultIsReference = false;
     std::vector<uint16_t> references; // parameters that are
     std::vector<uint16_t> released;   // of these, the ones that are not in-out
@@ -165,6 +170,8 @@ private:
 
   Vm(const Module& module, VmOptions options);
   llvm::Error load(const NativeTable& natives);
+  /// Finds the entry point of a foreign import, and loads the library for it.
+  llvm::Error link(Import& import, const NativeImport& wanted);
   /// Resolves what the loop need not look up again: outgoing slots become registers, shared values constants.
   Instruction patch(Instruction instruction, const Function& function);
   uint32_t constantFor(Value object);
@@ -173,6 +180,7 @@ private:
   /// The only road from bytecode to a body.
   Trap callNative(uint32_t import, Value* slots, Value& result);
   Trap judge(const Import& import, uint32_t importIndex) const;
+  Trap callForeign(Import& import, Arguments& arguments);
   Denial describeCall(Capability capability) const;
 
   /// The loop: runs the frame on top until the boundary below it is reached. interpreter.cpp
@@ -193,6 +201,7 @@ private:
   uint32_t regionPackage_;
   CapabilityTable table_;
   std::unique_ptr<HostState> host_;
+  ForeignLinker* foreign_ = nullptr;
 
   std::vector<RuntimeFunction> functions_;
   std::vector<Import> imports_;

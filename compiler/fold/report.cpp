@@ -40,6 +40,12 @@ void addChain(Diagnostic& diagnostic, const std::vector<const vm::TraceFrame*>& 
     diagnostic.note("and " + std::to_string(omitted) + " more calls");
 }
 
+/// "stats::fast::mean" where the builtin is a function of Rust bindings; else empty.
+llvm::StringRef rustFunction(const vm::Denial& denial) {
+  llvm::StringRef name = denial.builtin;
+  return name.consume_front("rust:") ? name : llvm::StringRef();
+}
+
 /// What the user called. Where the library wraps a builtin and the call left no spelling, the library function that the
 /// user's code entered: nobody can write, or look for, what it calls inside.
 std::string calledBuiltin(const vm::TrapDetails& trap) {
@@ -51,7 +57,9 @@ std::string calledBuiltin(const vm::TrapDetails& trap) {
       break;
     entered = &frame;
   }
-  return entered && !entered->function.empty() ? entered->function : trap.denial.builtin;
+  if (entered && !entered->function.empty())
+    return entered->function;
+  return rustFunction(trap.denial).empty() ? trap.denial.builtin : rustFunction(trap.denial).str();
 }
 
 /// The ways to permit it, the narrowest first. No option loosens what a manifest holds down (ruling 1).
@@ -89,7 +97,9 @@ void reportDenial(const vm::TrapDetails& trap, const check::Region& region, cons
   if (!denial.detail.empty())
     diagnostic.primary(denial.detail);
   addChain(diagnostic, frames, trap.traceOmitted, engine);
-  if (builtin != denial.builtin && !llvm::StringRef(denial.builtin).starts_with("intrinsics::"))
+  if (!rustFunction(denial).empty())
+    diagnostic.note(("`" + builtin + "` is the Rust function `" + rustFunction(denial) + "`, which no level below `full` can bound").str());
+  else if (builtin != denial.builtin && !llvm::StringRef(denial.builtin).starts_with("intrinsics::"))
     diagnostic.note("`" + builtin + "` is `std::" + denial.builtin + "`");
   diagnostic.note("the level `" + denial.levelText + "` comes from " + denial.levelOrigin);
   if (const auto caller = vm::policyPackage(denial.package);

@@ -87,6 +87,9 @@ public:
   uint32_t format(const ast::FormatSpec& spec);
   uint32_t native(llvm::StringRef path, llvm::ArrayRef<vm::LayoutId> parameters,
                   llvm::ArrayRef<bool> inOut, vm::LayoutId result);
+  /// The same for a function of a foreign library, as "rust:PATH".
+  uint32_t foreign(const ast::ForeignFunction& function, llvm::ArrayRef<vm::LayoutId> parameters,
+                   llvm::ArrayRef<bool> inOut, vm::LayoutId result);
 
   /// A construct that is not built: GN0001 once a place.
   void notYet(Span span, llvm::StringRef what);
