@@ -485,6 +485,17 @@ void printCommandHelp(llvm::raw_ostream& out, CommandId command) {
            "\nexit code: 0, or 2 for a code that does not exist\n";
     break;
   case CommandId::Build:
+    out << "\nThe executable needs neither gos nor the sources: runtime, program and Rust bindings are\n"
+           "in it. Without FILE or DIR the project of the working directory is built.\n"
+           "A project goes to `project.output` in its own directory, or to a file there with the last\n"
+           "part of its id as name; a FILE to the working directory, with its name without `.gos`.\n"
+           "A build that fails leaves the executable that was there.\n"
+           "\nexamples:\n"
+           "  gos build\n"
+           "  gos build hello.gos && ./hello\n"
+           "  gos build --sandbox -o bin/app examples/lookup_table\n"
+           "\nexit code: 0 built or up to date, 1 diagnostics, 2 wrong usage\n";
+    break;
   case CommandId::Test:
   case CommandId::Doc:
   case CommandId::Repl:
