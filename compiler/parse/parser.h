@@ -387,6 +387,7 @@ private:
   bool gaveUp_ = false;
   bool isEntry_ = false;
   bool isTest_ = false;
+  bool keepsAll_ = false;
   bool isSignature_ = false; // of the library's table: parameters may have no names
   unsigned failures_ = 0;    // structural mistakes so far
   Diagnostic ignored_;

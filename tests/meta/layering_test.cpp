@@ -41,6 +41,7 @@ const std::vector<Layer>& layers() {
         "sandbox/command"}},
       {"compiler/ast", {"diagnostics", "compiler/lex"}},
       {"compiler/parse", {"diagnostics", "compiler/lex", "compiler/ast"}},
+      {"compiler/format", {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse"}},
       {"compiler/expand", {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse"}},
       {"compiler/resolve", {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/expand"}},
       {"compiler/types", {"diagnostics", "compiler/ast", "compiler/resolve"}},
@@ -59,9 +60,12 @@ const std::vector<Layer>& layers() {
        {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve", "compiler/types", "compiler/check",
         "compiler/lower", "compiler/fold", "stdlib", "vm", "sandbox/policy"}},
       {"compiler/executable", {"diagnostics", "manifest", "sandbox", "vm", "stdlib/program"}},
+      {"compiler/testing",
+       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve", "compiler/types", "compiler/check",
+        "compiler/document", "stdlib", "vm", "sandbox"}},
       {"compiler/driver",
        {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/expand", "compiler/resolve", "compiler/types",
-        "compiler/check", "compiler/lower", "compiler/fold", "compiler/document", "compiler/repl", "compiler/bindings", "stdlib", "vm", "sandbox/policy",
+        "compiler/check", "compiler/lower", "compiler/fold", "compiler/format", "compiler/document", "compiler/repl", "compiler/bindings", "stdlib", "vm", "sandbox/policy",
         "sandbox/policy/host", "manifest", "compiler/executable", "stdlib/program"}},
   };
   return all;
