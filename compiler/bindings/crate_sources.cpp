@@ -11,7 +11,9 @@ constexpr CrateFile kFiles[] = {
 };
 } // namespace
 
-llvm::ArrayRef<CrateFile> crateSources() { return kFiles; }
+llvm::ArrayRef<CrateFile> crateSources() {
+  return kFiles;
+}
 
 llvm::StringRef crateVersion() {
   for (const CrateFile& file : crateSources())
