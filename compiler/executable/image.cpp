@@ -1,8 +1,12 @@
 #include "compiler/executable/image.h"
 
 #include "compiler/executable/runtime_image.h"
+#include "sandbox/sys_error.h"
 #include "stdlib/program/payload.h"
 #include "stdlib/program/source_lines.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace gos::executable {
 
@@ -36,6 +40,21 @@ Image makeImage(vm::Module module, const SourceMap& sources, const Project& proj
   const std::string lines = program::SourceLines::renumber(module, placeOf).serialise();
   const std::string bytes = vm::serialise(module);
   return {runtimeImage(), program::sealPayload({bytes, lines, project.root().moduleName, library})};
+}
+
+llvm::Expected<std::string> readLibrary(int image) {
+  struct stat status{};
+  if (::fstat(image, &status) != 0)
+    return sysError("fstat", "", errno);
+  std::string bytes(size_t(status.st_size), '\0');
+  for (size_t at = 0; at != bytes.size();) {
+    const ssize_t got = retryInterrupted(
+        [&] { return ::pread(image, bytes.data() + at, bytes.size() - at, off_t(at)); });
+    if (got <= 0)
+      return sysError("read", "", got == 0 ? EIO : errno);
+    at += size_t(got);
+  }
+  return bytes;
 }
 
 } // namespace gos::executable

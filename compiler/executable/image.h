@@ -8,6 +8,8 @@
 #include "manifest/project.h"
 #include "vm/module.h"
 
+#include "llvm/Support/Error.h"
+
 #include <string>
 
 namespace gos::executable {
@@ -23,6 +25,9 @@ struct Image {
 /// Puts a program together. `library` is the image of its Rust bindings, empty without any.
 Image makeImage(vm::Module module, const SourceMap& sources, const Project& project,
                 llvm::StringRef library);
+
+/// The bytes of a library of Rust bindings, from the copy that was checked.
+llvm::Expected<std::string> readLibrary(int image);
 
 /// How a built program names a source: beneath its package ("src/main.gos"), behind the id of the
 /// package if it is a dependency. `shown` is the name that the compilation gave it.

@@ -4,6 +4,7 @@
 #include "diagnostics/escape.h"
 #include "sandbox/sys_error.h"
 #include "sandbox/unique_fd.h"
+#include "stdlib/foreign.h"
 #include "stdlib/program/payload.h"
 #include "stdlib/program/program.h"
 #include "stdlib/program/source_lines.h"
@@ -86,6 +87,7 @@ int runSelf(int argc, char** argv) {
   llvm::Expected<vm::Module> module = vm::deserialise(payload.module);
   if (!module)
     return damaged(module.takeError());
+  std::unique_ptr<stdlib::ForeignLibrary> library; // outlives the run
   ProgramOptions options;
   options.name = speaker;
   options.speaker = speaker;
@@ -104,7 +106,9 @@ int runSelf(int argc, char** argv) {
     llvm::Expected<UniqueFd> image = sealedFile(payload.library);
     if (!image)
       return refuse(speaker, llvm::toString(image.takeError()));
-    options.foreignImage = std::move(*image);
+    // Loaded when the first of its functions is called.
+    library = stdlib::ForeignLibrary::create(image->get());
+    options.foreign = library.get();
   }
   return runProgram(*module, std::move(options));
 }

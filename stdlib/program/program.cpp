@@ -130,6 +130,7 @@ int runProgram(const vm::Module& module, ProgramOptions options) {
   vm::VmOptions vmOptions;
   vmOptions.mode = vm::Mode::Program;
   vmOptions.host = stdlib::makeHost(std::move(host));
+  vmOptions.foreign = options.foreign;
   auto machine = vm::Vm::create(module, stdlib::nativeTable(), std::move(vmOptions));
   if (!machine) {
     llvm::errs() << escapeForText(options.speaker)

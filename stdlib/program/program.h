@@ -2,7 +2,7 @@
 // A verified module run as a program: what `gos run` and every built executable do with one, so
 // that both print, answer and end alike.
 
-#include "sandbox/unique_fd.h"
+#include "vm/foreign.h"
 #include "vm/module.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -31,8 +31,8 @@ struct ProgramOptions {
   std::string speaker = "gos";        // who says that a module cannot be run
   /// Asked for a stack trace only; none for code that has no place.
   std::function<std::optional<Place>(Span)> placeOf;
-  /// The library of Rust bindings, a sealed memfd; not valid for a program without any.
-  UniqueFd foreignImage;
+  /// The library of Rust bindings, which outlives the run; null for a program without any.
+  vm::ForeignLinker* foreign = nullptr;
 };
 
 /// Runs `module.entry` to its end: hooks, output, the report of a panic or of an Err that `main`

@@ -1,6 +1,9 @@
 // Runs whole Gossamer programs and compares what they print with what was written down.
 //
-//   program_runner --gos PATH --root DIR [--exact NAME] [--filter TEXT] [--list]
+//   program_runner --gos PATH --root DIR [--exact NAME] [--filter TEXT] [--list] [--built]
+//
+// With --built nothing is compared with what was written down: each program is run by `gos run`, and
+// again as the executable that `gos build` makes of it, and both must print and answer the same.
 //
 // A directory with `expected.txt` is a program (`program_<name>`); a file of `small/` is a small
 // program (`small_<name>`) whose expectations stand in it as comments:
@@ -21,6 +24,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <unistd.h>
 
 namespace fs = std::filesystem;
 using namespace gos::test;
@@ -35,6 +39,7 @@ struct Options {
   std::string exact;
   std::string filter;
   bool list = false;
+  bool built = false;
 };
 
 enum class Verdict { Passed, Failed, Skipped };
@@ -241,6 +246,88 @@ bool leftCanary(const fs::path& directory) {
   return false;
 }
 
+/// The words of a line of shell without quotes.
+std::vector<std::string> wordsOf(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t start = 0; (start = text.find_first_not_of(" \n", start)) != std::string::npos;) {
+    const size_t end = std::min(text.find_first_of(" \n", start), text.size());
+    words.push_back(text.substr(start, end - start));
+    start = end;
+  }
+  return words;
+}
+
+void compareStreams(const char* name, const std::string& run, const std::string& built, Outcome& outcome) {
+  if (run != built)
+    outcome.fail(std::string(name) + " of `gos run` `-` and of the executable `+`:\n" + lineDiff(run, built));
+}
+
+/// Runs a case both ways. A name of the program's own would differ: both are started from the
+/// directory of the source, and the executable stands elsewhere.
+Outcome runBothWays(const Options& options, const fs::path& path) {
+  Outcome outcome;
+  char scratch[] = "/tmp/gos-built-XXXXXX";
+  if (!::mkdtemp(scratch)) {
+    outcome.fail("no directory for the executable");
+    return outcome;
+  }
+  const std::string executable = std::string(scratch) + "/program";
+  std::string text;
+  ChildRequest run, build, built;
+  std::string entry;
+  std::vector<std::string> command = {"run"};
+  if (fs::is_directory(path)) {
+    const fs::path start = entryOf(path);
+    run.directory = (fs::is_directory(start) ? start : start.parent_path()).string();
+    entry = fs::is_directory(start) ? "." : start.filename().string();
+    if (readFile((path / "command").string(), text))
+      command = wordsOf(text);
+    readFile((path / "stdin.txt").string(), run.input);
+  } else {
+    readFile(path.string(), text);
+    run.input = readSmallCase(text).input;
+    run.directory = path.parent_path().string();
+    entry = path.filename().string();
+  }
+  run.arguments = {options.gos};
+  run.arguments.insert(run.arguments.end(), command.begin(), command.end());
+  build.arguments = run.arguments;
+  std::replace(build.arguments.begin(), build.arguments.end(), std::string("run"), std::string("build"));
+  build.arguments.insert(build.arguments.end(), {"--quiet", "-o", executable, entry});
+  run.arguments.push_back(entry);
+  built.arguments = {executable};
+  if (fs::is_directory(path) && readFile((path / "args").string(), text)) {
+    run.arguments.push_back("--");
+    for (const std::string& line : splitLines(text)) {
+      run.arguments.push_back(line);
+      built.arguments.push_back(line);
+    }
+  }
+  build.directory = built.directory = run.directory;
+  built.input = run.input;
+
+  const ChildResult wanted = runChild(run);
+  const ChildResult compiled = runChild(build);
+  if (!compiled.exitedWith(0)) {
+    // What does not compile says so in the same words, and leaves no file.
+    if (!wanted.exitedWith(1) || !compiled.exitedWith(1))
+      outcome.fail("`gos build`: " + describeEnd(compiled, build) + ", `gos run`: " + describeEnd(wanted, run));
+    compareStreams("stderr", wanted.err, compiled.err, outcome);
+    if (fs::exists(executable))
+      outcome.fail("a build that failed left a file");
+  } else {
+    const ChildResult found = runChild(built);
+    if (wanted.end != found.end || wanted.code != found.code)
+      outcome.fail("`gos run`: " + describeEnd(wanted, run) + ", the executable: " + describeEnd(found, built));
+    compareStreams("stdout", wanted.out, found.out, outcome);
+    // Warnings and the output of regions are told by `gos build`, before the program runs.
+    compareStreams("stderr", wanted.err, compiled.err + found.err, outcome);
+  }
+  std::error_code ignored;
+  fs::remove_all(scratch, ignored);
+  return outcome;
+}
+
 Outcome runProgram(const Options& options, const fs::path& directory) {
   Outcome outcome;
   if (leftCanary(directory))
@@ -250,11 +337,8 @@ Outcome runProgram(const Options& options, const fs::path& directory) {
   ChildRequest request;
   const std::string command = readFile((directory / "command").string(), text) ? text : "run";
   request.arguments = {options.gos};
-  for (size_t start = 0; (start = command.find_first_not_of(" \n", start)) != std::string::npos;) {
-    const size_t end = std::min(command.find_first_of(" \n", start), command.size());
-    request.arguments.push_back(command.substr(start, end - start));
-    start = end;
-  }
+  for (const std::string& word : wordsOf(command))
+    request.arguments.push_back(word);
   request.arguments.push_back(entryOf(directory).string());
   if (readFile((directory / "args").string(), text)) {
     request.arguments.push_back("--");
@@ -298,7 +382,7 @@ std::map<std::string, fs::path> findCases(const fs::path& root, const std::strin
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: program_runner --gos PATH --root DIR [--prefix P] [--exact NAME] [--filter TEXT] [--list]\n");
+  std::fprintf(stderr, "usage: program_runner --gos PATH --root DIR [--prefix P] [--exact NAME] [--filter TEXT] [--list] [--built]\n");
   return 2;
 }
 
@@ -311,6 +395,10 @@ int main(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "--list") {
       options.list = true;
+      continue;
+    }
+    if (word == "--built") {
+      options.built = true;
       continue;
     }
     if (i + 1 >= argc)
@@ -340,7 +428,8 @@ int main(int argc, char** argv) {
       std::printf("%s\n", name.c_str());
       continue;
     }
-    const Outcome outcome = fs::is_directory(path) ? runProgram(options, path) : runSmall(options, path);
+    const Outcome outcome = options.built ? runBothWays(options, path)
+                            : fs::is_directory(path) ? runProgram(options, path) : runSmall(options, path);
     const char* word = outcome.verdict == Verdict::Passed ? "ok  " : outcome.verdict == Verdict::Failed ? "FAIL" : "skip";
     (outcome.verdict == Verdict::Passed ? passed : outcome.verdict == Verdict::Failed ? failed : skipped)++;
     std::printf("%s %s\n", word, name.c_str());
