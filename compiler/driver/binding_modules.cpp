@@ -16,7 +16,7 @@ using bindings::ModuleSignature;
 /// The name of a Cargo package and of its library differ by `-` and `_`.
 std::string crateKey(llvm::StringRef name) {
   std::string key = name.str();
-  llvm::replace(key, '-', '_');
+  std::replace(key.begin(), key.end(), '-', '_');
   return key;
 }
 
@@ -106,7 +106,7 @@ private:
       const llvm::StringRef name = item->name.name.text();
       const auto named = [&](const auto& each) { return each.name == name; };
       if (auto* function = llvm::dyn_cast<ast::FunctionItem>(item)) {
-        const auto* found = llvm::find_if(module.functions, named);
+        const auto found = llvm::find_if(module.functions, named);
         if (found == module.functions.end())
           continue;
         ast::ForeignFunction foreign;
@@ -160,10 +160,9 @@ private:
               ? engine_.report(binding->keySpan, diag::BindingRefused, module.crate, why)
               : engine_.report(diag::BindingRefused, module.crate, why);
       if (other.valid())
-        report.label(other, label);
-      report.help(("rename one of them; the module's name stands in `#[gos_module(\"" +
-                   module.path + "\")]`")
-                      .str());
+        report.label(other, label.str());
+      report.help("rename one of them; the module's name stands in `#[gos_module(\"" + module.path +
+                  "\")]`");
       return false;
     };
     for (const PackageDependency& each : package.dependencies)
