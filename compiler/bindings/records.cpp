@@ -129,8 +129,9 @@ private:
     if (!text.consume_back("\n"))
       return refused("the record at byte {0} does not end with its line", offset);
     ModuleSignature* module = nullptr;
-    bool hasItems = false;
+    bool hasItems = false, isLast = false;
     do {
+      isLast = !text.contains('\n');
       const auto [line, rest] = text.split('\n');
       text = rest;
       fields_.clear();
@@ -152,7 +153,7 @@ private:
                                   ? readOpaque(*module)
                                   : refused("a line `{0}`, of which nothing is known", shown(kind)))
         return error;
-    } while (!text.empty());
+    } while (!isLast);
     // Each `#[gos_module]` writes one record that holds nothing else.
     if (!hasItems && !declared_.insert(module).second)
       return refused("the module `{0}` stands twice in the crate `{1}`; give one of the two "
