@@ -8,7 +8,10 @@
 #include "llvm/ADT/Twine.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -39,6 +42,32 @@ StringRef functionName(const vm::NativeImport& import) {
   StringRef name = import.name;
   name.consume_front("rust:");
   return name;
+}
+
+/// The loader believes a file's headers: what they place behind its end would be mapped, and a read
+/// of it ends the process. Empty if all of it is there.
+StringRef extentFault(int image) {
+  struct stat status;
+  Elf64_Ehdr header;
+  if (::fstat(image, &status) != 0 || status.st_size < 0 ||
+      ::pread(image, &header, sizeof header, 0) != ssize_t(sizeof header) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_phentsize != sizeof(Elf64_Phdr))
+    return "it is no shared object";
+  const auto size = uint64_t(status.st_size);
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    const uint64_t at = uint64_t(i) * sizeof segment;
+    if (header.e_phoff > size || at > size - header.e_phoff ||
+        ::pread(image, &segment, sizeof segment, off_t(header.e_phoff + at)) !=
+            ssize_t(sizeof segment))
+      return "it is cut off";
+    if (segment.p_type != PT_LOAD && segment.p_type != PT_DYNAMIC)
+      continue;
+    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset)
+      return "it is cut off";
+  }
+  return {};
 }
 
 /// The text of a panic: what is no UTF-8 in it becomes U+FFFD.
@@ -88,6 +117,8 @@ llvm::Error ForeignLibrary::load() {
     return llvm::Error::success();
   if (!image_.valid())
     return refuse("the library of Rust bindings is not there");
+  if (const StringRef fault = extentFault(image_.get()); !fault.empty())
+    return refuse("the library of Rust bindings cannot be loaded: " + Twine(fault));
   const std::string path = "/proc/self/fd/" + std::to_string(image_.get());
   // Its symbols stay its own: it can neither replace ours nor see them.
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
