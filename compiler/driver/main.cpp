@@ -1,6 +1,7 @@
 // gos: one command line in, one exit code out.
 
 #include "compiler/driver/command.h"
+#include "compiler/testing/worker.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -60,6 +61,8 @@ static int reportUnwritten(int code) {
 
 int main(int argc, char** argv) {
   fillStandardDescriptors();
+  if (argc > 1 && argv[1] == gos::testing::kWorkerArgument)
+    return reportUnwritten(gos::testing::runWorker(argc, argv));
   tuneAllocator();
   return reportUnwritten(dispatch(argc, argv));
 }
