@@ -270,7 +270,7 @@ private:
   void choose(const Command& command) {
     const Doc flat = command.doc->children[0], hugging = command.doc->children[1],
               expanded = command.doc->children[2];
-    const bool mayBeFlat = !command.doc->forced && !flat->breaks;
+    const bool mayBeFlat = !command.doc->forced && !flat->newline;
     if (mayBeFlat && command.mode == Mode::Flat)
       return push(command.indent, Mode::Flat, flat);
     if (mayBeFlat && fits(command, flat, Mode::Flat))
@@ -361,7 +361,7 @@ private:
         work.push_back({doc->breaks ? Mode::Break : mode, doc->children[0]});
         break;
       case Node::Kind::Choice:
-        if (!doc->forced && !doc->children[0]->breaks)
+        if (!doc->forced && !doc->children[0]->newline)
           work.push_back({mode, doc->children[0]});
         else if (doc->children[1])
           work.push_back({Mode::Flat, doc->children[1]});

@@ -219,13 +219,16 @@ Piece Layout::list(TokenKind close, ListStyle style, Padding padding,
 
   // The list with its breaks.
   Parts inner;
-  const bool asRows = style == ListStyle::Rows && elements.size() > 1 &&
-                      (isWrittenInLines || (allSimple && !forced));
+  const bool asRows = (style == ListStyle::Rows && elements.size() > 1 &&
+                       (isWrittenInLines || (allSimple && !forced))) ||
+                      (style == ListStyle::Template && elements.size() > 2);
+
   Parts row; // items and lines in turn
   for (size_t i = 0; i < elements.size(); ++i) {
     Element& each = elements[i];
-    const bool startsLine =
-        !asRows || i == 0 || (isWrittenInLines && each.beginsRow) || each.lineBefore.size() > 1;
+    const bool startsLine = !asRows || i == 0 || (isWrittenInLines && each.beginsRow) ||
+                            each.lineBefore.size() > 1 ||
+                            (style == ListStyle::Template && i == 1 && !isWrittenInLines);
     if (startsLine) {
       if (!row.empty())
         inner.push_back(docs_.fill(row));
@@ -261,9 +264,10 @@ Piece Layout::list(TokenKind close, ListStyle style, Padding padding,
   // The same, with the last element hugged.
   Doc hugging = nullptr;
   Piece* last = elements.empty() ? nullptr : &elements.back().piece;
-  if (!forced && padding == Padding::None && style == ListStyle::Lines && last && last->body &&
+  if (!forced && (style == ListStyle::Lines || style == ListStyle::Template) && last &&
+      last->body && (padding == Padding::None || elements.size() == 1) &&
       (!last->isCall || elements.size() == 1)) {
-    Parts parts;
+    Parts parts{text(pad)};
     bool breaksEarly = false;
     for (size_t i = 0; i + 1 < elements.size(); ++i) {
       if (i != 0)
@@ -281,11 +285,13 @@ Piece Layout::list(TokenKind close, ListStyle style, Padding padding,
     parts.push_back(docs_.broken(last->body));
     if (elements.back().afterwards)
       parts.push_back(elements.back().afterwards);
+    parts.push_back(text(pad));
     parts.push_back(closer);
     if (!breaksEarly)
       hugging = docs_.concat(parts);
   }
-  result.body = hugging ? docs_.choice(body, hugging, body) : docs_.group(body, forced);
+  result.body =
+      hugging ? docs_.choice(body, hugging, body) : docs_.group(body, forced || body->newline);
   result.front = open;
   result.doc = docs_.concat({open, result.body});
   return result;

@@ -54,9 +54,11 @@ private:
   };
 
   enum class ListStyle : uint8_t {
-    Lines, // an element a line
-    Rows,  // the rows of the source stay
-    Tuple, // an element a line, with commas
+    Lines,    // an element a line
+    Rows,     // the rows of the source stay
+    Tuple,    // an element a line, with commas
+    Template, // a line for the first, as many as fit for the rest
+
   };
   enum class Padding : uint8_t { None, Space };
 
@@ -147,7 +149,7 @@ private:
   Piece castFrom(Piece operand);
   Piece prefix();
   Piece postfixFrom(Piece operand);
-  Piece arguments();
+  Piece arguments(ListStyle style);
   bool canStartExpression() const;
   Piece primary();
   Piece identifier();

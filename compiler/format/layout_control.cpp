@@ -59,7 +59,7 @@ Doc Layout::conditions() {
     rest.push_back(docs_.line(" "));
   }
   if (rest.empty())
-    return docs_.indent(terms.front());
+    return terms.front();
   return docs_.group(docs_.concat({terms.front(), docs_.indent(docs_.indent(docs_.concat(rest)))}),
                      forced);
 }
@@ -155,7 +155,7 @@ Piece Layout::loop() {
     parts.push_back(text(" "));
     Mode head;
     head.isHead = true;
-    parts.push_back(docs_.indent(expressionIn(head).doc));
+    parts.push_back(expressionIn(head).doc);
     parts.push_back(text(" "));
   } else if (which != TokenKind::Loop) {
     fail();

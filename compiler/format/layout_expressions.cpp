@@ -90,7 +90,9 @@ Piece Layout::expression() {
   const size_t begin = at_;
   Piece value = pipeFrom(range());
   const size_t count = at_ - begin;
-  value.isSimple = count == 1 || (count == 2 && tokens_[begin].kind == TokenKind::Minus);
+  constexpr unsigned kShort = 16;
+  value.isSimple = tokens_[begin].end - tokens_[begin].begin <= kShort &&
+                   (count == 1 || (count == 2 && tokens_[begin].kind == TokenKind::Minus));
   return value;
 }
 
@@ -173,7 +175,10 @@ Piece Layout::binaryFrom(Piece left, unsigned minimum) {
     if (rest.empty())
       return;
     Piece piece;
-    piece.doc = docs_.group(docs_.concat({left.doc, docs_.indent(docs_.concat(rest))}), forced);
+    // In a head one level more, so that the condition does not look like the body.
+    const Doc deeper = docs_.indent(docs_.concat(rest));
+    piece.doc =
+        docs_.group(docs_.concat({left.doc, mode_.isHead ? docs_.indent(deeper) : deeper}), forced);
     left = piece;
     rest.clear();
     forced = false;
@@ -295,7 +300,7 @@ Piece Layout::postfixFrom(Piece operand) {
       part.doc = take();
       addPart(part, false);
     } else if (at(TokenKind::LeftParen) && !now().newlineBefore) {
-      addPart(arguments(), true);
+      addPart(arguments(ListStyle::Lines), true);
     } else if (at(TokenKind::LeftBracket) && !now().newlineBefore) {
       const Doc open = take();
       const Doc index = expressionIn(Mode{}).doc;
@@ -374,8 +379,8 @@ Piece Layout::postfixFrom(Piece operand) {
 }
 
 // Args = "(" [ Arg { SEP Arg } [ "," ] ] ")"       Arg = [ Ident ":" ] Expr
-Piece Layout::arguments() {
-  return list(TokenKind::RightParen, ListStyle::Lines, Padding::None, [this] {
+Piece Layout::arguments(ListStyle style) {
+  return list(TokenKind::RightParen, style, Padding::None, [this] {
     if (!at(TokenKind::Identifier) || peek().kind != TokenKind::Colon)
       return expression();
     const Doc label = take();
@@ -512,7 +517,7 @@ Piece Layout::identifier() {
                                second.doc = pattern();
                                return second;
                              })
-                      : arguments();
+                      : arguments(ListStyle::Template);
     piece.front = docs_.concat({word, piece.front});
     piece.doc = docs_.concat({word, piece.doc});
     piece.isCall = true;
@@ -562,7 +567,7 @@ Piece Layout::path() {
   if (!at(TokenKind::LeftBrace) || now().newlineBefore || mode_.isHead)
     return piece;
   // StructLit = PathExpr "{" [ FieldInit { SEP FieldInit } [ "," ] ] "}"
-  const Doc name = docs_.concat({piece.doc, text(" ")});
+  const Doc head = docs_.concat({piece.doc, text(" ")});
   piece = list(TokenKind::RightBrace, ListStyle::Lines, Padding::Space, [this] {
     Piece field;
     if (at(TokenKind::DotDot)) {
@@ -574,11 +579,15 @@ Piece Layout::path() {
     if (!at(TokenKind::Colon))
       return field;
     const Doc colon = takeThenSpace();
-    field.doc = docs_.concat({field.doc, colon, expression().doc});
+    const Doc name = docs_.concat({field.doc, colon});
+    const Piece value = expression();
+    field.doc = docs_.concat({name, value.doc});
+    field.front = docs_.concat({name, value.front});
+    field.body = value.body;
     return field;
   });
-  piece.front = docs_.concat({name, piece.front});
-  piece.doc = docs_.concat({name, piece.doc});
+  piece.front = docs_.concat({head, piece.front});
+  piece.doc = docs_.concat({head, piece.doc});
   return piece;
 }
 
