@@ -257,17 +257,65 @@ llvm::Error Vm::load(const NativeTable& natives) {
   frames_[0] = {kBoundaryCode + 1, &kBoundary, stack_, stack_ + 1};
   top_ = frames_;
   frameLimit_ = frames_ + depthLimit_ + 1;
+  return loadModule(natives);
+}
 
+llvm::Error Vm::extend(const NativeTable& natives) {
+  if (top_ != frames_ || nesting_ != 0)
+    return llvm::createStringError(llvm::errc::invalid_argument, "the module of a Vm grows between runs");
+  if (llvm::Error error = verify(module_, natives))
+    return error;
+  layouts_ = digest(module_);
+  captureReferences_ = captureReferences(module_);
+  functions_.clear();
+  referenceParameters_.clear();
+  imports_.clear();
+  code_.clear();
+  return loadModule(natives);
+}
+
+Value Vm::globalContent(uint32_t global) const {
+  return global < globals_.size() ? asCell(globals_[global])->content : 0;
+}
+
+void Vm::prepareInterrupts() { uninterrupted_ = code_; }
+
+void Vm::interrupt() {
+  if (uninterrupted_.size() != code_.size())
+    return;
+  // The loop reads every instruction from memory, and nothing is owed between two of them: a jump back and the first
+  // instruction of a function become a panic.
+  const auto stop = [](const Instruction* at) {
+    volatile uint64_t& word = const_cast<Instruction*>(at)->word;
+    word = Instruction::abx(Opcode::PanicCode, 0, 0, uint8_t(PanicReason::Unreachable)).word;
+  };
+  for (Instruction& instruction : code_)
+    if (instruction.op() == Opcode::LoopJump || instruction.op() == Opcode::ForLoopI64)
+      stop(&instruction);
+  for (const RuntimeFunction& function : functions_)
+    if (function.source != nullptr && !function.source->code.empty())
+      stop(function.code);
+}
+
+void Vm::endInterrupts() {
+  if (uninterrupted_.size() == code_.size())
+    std::copy(uninterrupted_.begin(), uninterrupted_.end(), code_.begin()); // in place: it is pointed into
+  uninterrupted_.clear();
+}
+
+llvm::Error Vm::loadModule(const NativeTable& natives) {
   unitVariants_.resize(module_.layouts.size());
-  for (const std::string& text : module_.strings) {
-    StringObject* string = constants_.newString(text);
+  for (size_t i = strings_.size(); i < module_.strings.size(); ++i) {
+    StringObject* string = constants_.newString(module_.strings[i]);
     if (string == nullptr)
       return llvm::createStringError(llvm::errc::not_enough_memory, "no memory for the constants");
     scalarCount(string);
     Heap::makeImmortal(string);
-    constantObjects_.push_back(fromObject(string));
+    strings_.push_back(fromObject(string));
   }
-  for (const Global& global : module_.globals) {
+  constantObjects_ = strings_;
+  for (size_t i = globals_.size(); i < module_.globals.size(); ++i) {
+    const Global& global = module_.globals[i];
     // The cell is immortal; what it holds is not, and is counted like everything else.
     CellObject* cell = constants_.newCell(index(global.layout) < layouts_.size() ? global.layout : LayoutId{}, 0);
     if (cell == nullptr)

@@ -102,6 +102,16 @@ public:
   /// Ready for another region of the same module: a fresh heap, fresh globals, counters, output and inputs, without
   /// verifying and loading again. Values of before are gone.
   void restart(VmOptions options);
+  /// The module has grown since it was loaded, at the ends of its tables: verifies it and loads it again. Heap,
+  /// globals and host stay as they are. An error leaves a Vm that must not run any more. For `gos repl`.
+  llvm::Error extend(const NativeTable& natives);
+  /// The (borrowed) content of a global's cell.
+  Value globalContent(uint32_t global) const;
+  /// From here to `endInterrupts` a signal handler of the thread that runs may call `interrupt`, which ends the run with
+  /// a panic at the next jump back or call. The caller knows that it asked, and words it so.
+  void prepareInterrupts();
+  void interrupt();
+  void endInterrupts();
   /// Charges work that a native does in bulk; GX0009 when the steps are used up.
   Trap charge(uint64_t steps);
   /// Steps spent so far.
@@ -170,6 +180,7 @@ private:
 
   Vm(const Module& module, VmOptions options);
   llvm::Error load(const NativeTable& natives);
+  llvm::Error loadModule(const NativeTable& natives);
   /// Finds the entry point of a foreign import, and loads the library for it.
   llvm::Error link(Import& import, const NativeImport& wanted);
   /// Resolves what the loop need not look up again: outgoing slots become registers, shared values constants.
@@ -206,6 +217,8 @@ private:
   std::vector<RuntimeFunction> functions_;
   std::vector<Import> imports_;
   std::vector<Instruction> code_;   // of all functions, with the operands that `patch` resolves
+  std::vector<Instruction> uninterrupted_; // the code, while an interrupt may change it
+  std::vector<Value> strings_;      // immortal: the module's
   std::vector<Value> constantObjects_; // immortal: the module's strings, then byte vectors and unit variants
   std::vector<Value> globals_;      // immortal cells
   std::vector<uint8_t> globalReady_; // kGlobalUnset, kGlobalRunning or kGlobalReady

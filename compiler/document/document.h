@@ -81,13 +81,13 @@ struct Documentation {
 enum class Take : uint8_t { Reachable, All };
 
 /// One parsed file and the path of its module.
-struct SourceFile {
+struct ParsedFile {
   std::string modulePath; // "deep::nest"; empty for the entry file
   const ast::File* file = nullptr;
 };
 
 /// The documentation of a package. Inline modules become modules of their own.
-Documentation documentPackage(llvm::StringRef title, llvm::ArrayRef<SourceFile> files,
+Documentation documentPackage(llvm::StringRef title, llvm::ArrayRef<ParsedFile> files,
                               const SourceMap& sources, Take take);
 /// A module of the library ("fs", "encoding::json"), with its native functions; every module for
 /// an empty name. `core` is `std::prelude` here, since its names are in scope everywhere.

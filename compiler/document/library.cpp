@@ -32,8 +32,17 @@ std::string shownType(StringRef type) {
 Item& typeOf(Module& module, StringRef type) {
   const std::string name = shownType(type);
   for (Item& item : module.items)
-    if (item.name == name && item.kind != ItemKind::Function)
+    if (item.name == name && item.kind != ItemKind::Function) {
+      if (item.documentation.empty())
+        item.documentation = typeText(type).str();
+      // An impl of the prelude may have spelt it otherwise: `[T]`.
+      const std::string path = module.path + "::" + type.str();
+      for (Item& member : item.members)
+        if (StringRef(member.path).starts_with(item.path))
+          member.path = path + member.path.substr(item.path.size());
+      item.path = path;
       return item;
+    }
   Item& made = module.items.emplace_back();
   made.kind = ItemKind::BuiltinType;
   made.name = name;
@@ -55,6 +64,18 @@ Item rowItem(const stdlib::BuiltinRow& row, StringRef owner) {
               : rest.contains("(self:") || rest.contains("(self,") ? ItemKind::Method
                                                               : ItemKind::Associated;
   return item;
+}
+
+void forgetPlaces(std::vector<CodeBlock>& code, std::vector<Item>& items, unsigned depth) {
+  for (CodeBlock& block : code) {
+    block.span = {};
+    block.line = 0;
+  }
+  for (Item& item : items) {
+    item.span = {};
+    if (depth < 8)
+      forgetPlaces(item.code, item.members, depth + 1);
+  }
 }
 
 /// A name that the prelude documents too is one item: the Gossamer text and the row are overloads.
@@ -85,7 +106,7 @@ Documentation documentLibrary(StringRef only) {
       ast::Context context;
       if (auto file = sources.addCopy(module.path, source)) {
         const ast::File parsed = parse::parseFile(*file, sources, context, engine, {});
-        SourceFile entry{module.path, &parsed};
+        ParsedFile entry{module.path, &parsed};
         Documentation part = documentPackage("std", entry, sources, Take::Reachable);
         for (Module& made : part.modules)
           if (made.path == module.path)
@@ -97,7 +118,8 @@ Documentation documentLibrary(StringRef only) {
     addRows(module, name);
     if (StringRef text = moduleText(name); !text.empty())
       module.documentation = text.str();
-    // A name of the library's own file has no place that a reader could open.
+    // The library's own files have no place that a reader could open.
+    forgetPlaces(module.code, module.items, 0);
     result.modules.push_back(std::move(module));
   }
   llvm::sort(result.modules, [](const Module& a, const Module& b) { return a.path < b.path; });

@@ -38,7 +38,7 @@ class PackageReader {
 public:
   PackageReader(const SourceMap& sources, Take take) : sources_(sources), take_(take) {}
 
-  void addFile(const SourceFile& file) {
+  void addFile(const ParsedFile& file) {
     Module& module = moduleAt(file.modulePath);
     readComment(sources_, commentAtTop(sources_, file.file->id), module.path, module.documentation,
                 module.code);
@@ -445,14 +445,14 @@ void collectPrivate(ArrayRef<ast::Item*> items, llvm::StringMap<char>& names, un
 
 } // namespace
 
-Documentation documentPackage(StringRef title, ArrayRef<SourceFile> files, const SourceMap& sources,
+Documentation documentPackage(StringRef title, ArrayRef<ParsedFile> files, const SourceMap& sources,
                               Take take) {
   Documentation result;
   result.title = title.str();
   PackageReader reader(sources, take);
-  for (const SourceFile& file : files)
+  for (const ParsedFile& file : files)
     collectPrivate(file.file->module->items, reader.privateTypes_, 0);
-  for (const SourceFile& file : files)
+  for (const ParsedFile& file : files)
     reader.addFile(file);
   reader.finish(result);
   return result;

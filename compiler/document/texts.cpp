@@ -1,6 +1,7 @@
 #include "compiler/document/texts.h"
 
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Twine.h"
 
 namespace gos::document {
 namespace {
@@ -39,7 +40,7 @@ StringRef rowText(StringRef path) {
     return text;
   // One sentence serves a method of every container: "*::len".
   const size_t last = path.rfind("::");
-  return last == StringRef::npos ? StringRef() : lookUp(kRows, ("*" + path.substr(last)).str());
+  return last == StringRef::npos ? StringRef() : lookUp(kRows, (llvm::Twine("*") + path.substr(last)).str());
 }
 
 } // namespace gos::document

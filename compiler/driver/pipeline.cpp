@@ -55,10 +55,41 @@ bool Compilation::open(llvm::StringRef path) {
   if (!project_)
     return false;
   separateTestFile();
+  makePolicy();
+  return parseProject();
+}
+
+bool Compilation::openEmpty() {
+  project_ = loadProjectOfText("input", sources_, engine_);
+  if (!project_)
+    return false;
+  makePolicy();
+  input_.reset(new check::ProgramInput{context_, sources_, &check::standardLibrary()});
+  auto file = sources_.addCopy("<input>", "");
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return false;
+  }
+  sources_.file(*file).package = 1;
+  parse::ParseOptions parseOptions;
+  parseOptions.isEntry = true;
+  resolve::Package package;
+  package.name = project_->root().moduleName;
+  resolve::SourceModule module;
+  module.file = parse::parseFile(*file, sources_, context_, engine_, parseOptions);
+  module.file.module->package = 1;
+  package.modules.push_back(std::move(module));
+  input_->packages.push_back(std::move(package));
+  // Its dependencies are not loaded: a project is opened by its directory.
+  project_->packages.resize(1);
+  project_->packages.front().dependencies.clear();
+  return true;
+}
+
+void Compilation::makePolicy() {
   policy_ = makeComptimePolicy(*project_, options_.comptimeIo, engine_);
   policy_.permittedEnv = options_.comptimeEnv;
   policy_.budgets = options_.budgets;
-  return parseProject();
 }
 
 /// A file beneath `tests/` of a package is a program of its own that uses the package as anybody

@@ -29,6 +29,8 @@ public:
   bool compile(llvm::StringRef path, bool needsMain);
   /// Only loads and parses it: for what documents, and for what goes on by itself.
   bool open(llvm::StringRef path);
+  /// A program of no file, which lies in the working directory as far as policies go.
+  bool openEmpty();
   /// Builds or finds the Rust bindings of an opened program and declares them. True without any.
   bool addBindings();
   /// The complete program as a module, with `main` as its entry. After a compile that succeeded.
@@ -58,6 +60,7 @@ public:
 
 private:
   bool parseProject();
+  void makePolicy();
   bool checkAndFold(bool needsMain);
   std::optional<vm::Module> lower(llvm::ArrayRef<ast::FunctionItem*> entries, bool withMain);
   void separateTestFile();
