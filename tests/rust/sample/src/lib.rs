@@ -97,9 +97,9 @@ pub mod values {
     }
     /// A function that is not exported passes through, whatever it is.
     #[allow(dead_code)]
-    fn private<'a, T: Clone>(value: &'a [T]) -> impl Iterator<Item = T> + 'a
+    fn private<'a, T>(value: &'a [T]) -> impl Iterator<Item = T> + 'a
     where
-        T: 'a,
+        T: Clone + 'a,
     {
         value.iter().cloned()
     }
