@@ -292,7 +292,7 @@ Outcome runBothWays(const Options& options, const fs::path& path) {
   run.arguments = {options.gos};
   run.arguments.insert(run.arguments.end(), command.begin(), command.end());
   build.arguments = run.arguments;
-  std::replace(build.arguments.begin(), build.arguments.end(), std::string("run"), std::string("build"));
+build.arguments[1] = "build"; // of `run`, or of `check` where the program is refused
   build.arguments.insert(build.arguments.end(), {"--quiet", "-o", executable, entry});
   run.arguments.push_back(entry);
   built.arguments = {executable};
@@ -315,6 +315,8 @@ Outcome runBothWays(const Options& options, const fs::path& path) {
     compareStreams("stderr", wanted.err, compiled.err, outcome);
     if (fs::exists(executable))
       outcome.fail("a build that failed left a file");
+    if (fs::is_directory(path) && leftCanary(path))
+      outcome.fail("a region made `canary.txt`: it was not refused");
   } else {
     const ChildResult found = runChild(built);
     if (wanted.end != found.end || wanted.code != found.code)

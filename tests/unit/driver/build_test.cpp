@@ -146,7 +146,7 @@ TEST_CASE("an Err that main answers is printed and is 1") {
 
 TEST_CASE("a signal ends an executable as it ends any program") {
   const Scene scene;
-  scene.write("waits.gos", "use std::io\nprintln!(\"waiting\")\nlet line = io::read_line()\n");
+  scene.write("waits.gos", "use std::io\nprintln!(\"waiting\")\nlet line = io::stdin().lines().next()\n");
   CHECK(scene.shell("gos build waits.gos").exitedWith(0));
   const ChildResult ended =
       scene.shell("mkfifo in out; ./waits <in >out & exec 3>in; read line <out; echo $line; "
@@ -421,7 +421,7 @@ TEST_CASE("the mode is what the umask leaves") {
 TEST_CASE("a program that runs can be built again") {
   const Scene scene;
   scene.write("waits.gos",
-              "use std::io\nprintln!(\"one\")\nlet line = io::read_line()\nprintln!(\"end\")\n");
+              "use std::io\nprintln!(\"one\")\nlet line = io::stdin().lines().next()\nprintln!(\"end\")\n");
   CHECK(scene.shell("gos build waits.gos").exitedWith(0));
   const ChildResult both =
       scene.shell("mkfifo in out; ./waits <in >out & exec 3>in 4<out; read line <&4; echo $line; "
