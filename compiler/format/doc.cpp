@@ -223,11 +223,12 @@ private:
     }
     if (pendingNewline_)
       newline(false);
-    if (column_ != 0 && !StringRef(" ([{").contains(out_.back()))
+    const bool endsLine = doc->kind == Node::Kind::Trailing;
+    if (column_ != 0 && !StringRef(endsLine ? " " : " ([{").contains(out_.back()))
       out_ += ' ';
     pendingSpace_ = false;
     put(command.indent, doc->text);
-    if (doc->kind == Node::Kind::Trailing)
+    if (endsLine)
       pendingNewline_ = true;
     else
       pendingSpace_ = true;

@@ -56,7 +56,7 @@ Doc Layout::conditions() {
     rest.push_back(text(" "));
     rest.push_back(take());
     forced |= now().newlineBefore;
-    rest.push_back(docs_.line(" "));
+    softLineTo(rest, " ", false);
   }
   if (rest.empty())
     return terms.front();

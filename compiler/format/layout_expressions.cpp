@@ -82,6 +82,8 @@ struct Link {
   Piece last; // its last part
   bool isCall = false;
   bool newlineBefore = false;
+  llvm::SmallVector<Doc, 16> lineBefore; // the newline, and comments in front of it
+  bool isCommented = false;
 };
 
 } // namespace
@@ -104,7 +106,7 @@ Piece Layout::pipeFrom(Piece left) {
   bool forced = false;
   while (at(TokenKind::PipeGreater) && !failed_) {
     forced |= now().newlineBefore;
-    rest.push_back(docs_.line(" "));
+    softLineTo(rest, " ", false);
     rest.push_back(takeThenSpace());
     Mode mode = mode_;
     mode.isPipeStep = true;
@@ -198,7 +200,7 @@ Piece Layout::binaryFrom(Piece left, unsigned minimum) {
     rest.push_back(text(" "));
     rest.push_back(take());
     forced |= now().newlineBefore;
-    rest.push_back(docs_.line(" "));
+    softLineTo(rest, " ", false);
     rest.push_back(binary(next + 1).doc);
   }
   finish();
@@ -277,6 +279,13 @@ Piece Layout::postfixFrom(Piece operand) {
     if (at(TokenKind::Dot)) {
       Parts name;
       const bool newlineBefore = now().newlineBefore;
+      const bool isCommented = gapBreaks();
+      Parts lineBefore;
+      if (isCommented)
+        lineTo(lineBefore, false);
+      else
+        lineBefore.push_back(docs_.hardLine());
+      gapDone_ = isCommented ? at_ : gapDone_;
       name.push_back(take());
       name.push_back(take()); // a name, or positions such as `0.1`
       bool isCall = false;
@@ -288,12 +297,14 @@ Piece Layout::postfixFrom(Piece operand) {
         isCall = true;
       Piece part;
       part.doc = docs_.concat(name);
-      if (!isCall && links.empty()) {
+      if (!isCall && links.empty() && !isCommented) {
         addPart(part, false); // a field of the head
         continue;
       }
       links.emplace_back();
       links.back().newlineBefore = newlineBefore;
+      links.back().lineBefore = lineBefore;
+      links.back().isCommented = isCommented;
       addPart(part, isCall);
     } else if (at(TokenKind::Question)) {
       Piece part;
@@ -318,10 +329,11 @@ Piece Layout::postfixFrom(Piece operand) {
   bool forced = false;
   size_t kept = 0;
   if (links.size() > 1 && head.size() == 1 && operand.doc->kind == Node::Kind::Text &&
-      operand.doc->text.size() <= kIndent)
+      operand.doc->text.size() <= kIndent && !links[0].isCommented)
     kept = 1;
   for (size_t i = kept; i < links.size(); ++i)
     forced |= links[i].newlineBefore;
+  const bool isCommented = llvm::any_of(links, [](const Link& link) { return link.isCommented; });
 
   const auto inlineDoc = [&](bool hugsLast, Doc& front) {
     Parts parts(head.begin(), head.end());
@@ -342,7 +354,7 @@ Piece Layout::postfixFrom(Piece operand) {
   Doc front = nullptr;
   Piece piece;
   const Doc whole = inlineDoc(false, front);
-  if (links.size() - kept <= 1 && !(forced && links.size() - kept == 1 && links.size() > 1)) {
+  if (links.size() - kept <= 1 && !isCommented && !(forced && links.size() > 1)) {
     // One link, or none: nothing to break but its arguments.
     if (tail.body) {
       inlineDoc(true, front);
@@ -359,7 +371,7 @@ Piece Layout::postfixFrom(Piece operand) {
   Parts first(head.begin(), head.end());
   for (size_t i = 0; i < links.size(); ++i) {
     if (i >= kept)
-      lines.push_back(docs_.hardLine());
+      lines.append(links[i].lineBefore.begin(), links[i].lineBefore.end());
     (i < kept ? first : lines).append(links[i].parts.begin(), links[i].parts.end());
   }
   first.push_back(docs_.indent(docs_.concat(lines)));

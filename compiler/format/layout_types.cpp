@@ -13,7 +13,7 @@ Doc Layout::pattern() {
   bool forced = false;
   while (at(TokenKind::Pipe) && !failed_) {
     forced |= now().newlineBefore;
-    rest.push_back(docs_.line(" "));
+    softLineTo(rest, " ", false);
     rest.push_back(takeThenSpace());
     rest.push_back(patternAlternative());
   }
