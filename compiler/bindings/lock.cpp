@@ -93,7 +93,7 @@ std::string lockProblem(llvm::StringRef text, llvm::ArrayRef<Binding> bindings) 
     // A repository of this machine is read only where project.toml names it.
     const bool named = llvm::any_of(bindings, [&](const Binding& binding) {
       return binding.written->source == RustBinding::Source::Git && !binding.path.empty() &&
-             source.starts_with("git+file://" + binding.path);
+             source.starts_with("git+" + fileUrl(binding.path));
     });
     if (!named)
       return llvm::formatv("`{0}` comes from `{1}`, which no binding names", package.name, source);

@@ -28,8 +28,19 @@ Kind kindOf(const std::string& path) {
 
 /// Where a URL of a repository names one on this machine: its path.
 std::optional<std::string> localRepository(llvm::StringRef url) {
-  if (url.consume_front("file://"))
-    return url.str();
+  if (url.consume_front("file://")) {
+    std::string path;
+    for (size_t at = 0; at != url.size(); ++at) {
+      if (url[at] == '%' && at + 2 < url.size() && llvm::isHexDigit(url[at + 1]) &&
+          llvm::isHexDigit(url[at + 2])) {
+        path += char(llvm::hexFromNibbles(url[at + 1], url[at + 2]));
+        at += 2;
+      } else {
+        path += url[at];
+      }
+    }
+    return path;
+  }
   if (url.starts_with("/") || url.starts_with("."))
     return url.str();
   return std::nullopt;
@@ -162,6 +173,16 @@ std::optional<std::vector<Binding>> collectBindings(const Project& project, Engi
   return Collector(project, engine).collect();
 }
 
+std::string fileUrl(llvm::StringRef path) {
+  std::string url = "file://";
+  for (char c : path)
+    if (llvm::isAlnum(c) || llvm::StringRef("/-._~").contains(c))
+      url += c;
+    else
+      url += "%" + llvm::toHex(llvm::StringRef(&c, 1));
+  return url;
+}
+
 std::string tomlText(llvm::StringRef text) {
   std::string quoted = "\"";
   for (char c : text) {
@@ -199,8 +220,7 @@ std::string workspaceManifest(llvm::ArrayRef<Binding> bindings) {
       out << ", path = " << tomlText("sources/" + written.key);
       break;
     case RustBinding::Source::Git:
-      out << ", git = "
-          << tomlText(binding.path.empty() ? written.value : "file://" + binding.path);
+      out << ", git = " << tomlText(binding.path.empty() ? written.value : fileUrl(binding.path));
       for (const auto& [key, value] : {std::pair("tag", &written.tag),
                                        {"branch", &written.branch},
                                        {"rev", &written.revision}})

@@ -34,6 +34,8 @@ llvm::Error writeWorkspace(const Cache& cache, llvm::ArrayRef<Binding> bindings)
 inline constexpr const char* kRootPackage = "gossamer-bindings";
 inline constexpr const char* kLibraryFile = "release/libgossamer_bindings.so";
 
+/// A path as the address of a repository.
+std::string fileUrl(llvm::StringRef path);
 /// A string of TOML.
 std::string tomlText(llvm::StringRef text);
 

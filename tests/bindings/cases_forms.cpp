@@ -49,9 +49,9 @@ TEST_CASE("bindings: a path binding is built once, and a second time Cargo is no
     CHECK(again.err.empty());
     CHECK(again.out == first.out);
     // A change of the source is seen.
-    bound.write("rust/stats/src/lib.rs",
-                std::string(Bound::kLibrary) + "#[gos_module(\"stats::more\")]\npub mod more { pub "
-                                               "fn one() -> i64 { 1 } }\n");
+    bound.write("rust/stats/src/lib.rs", std::string(Bound::kLibrary) +
+                                             "#[gos_module(\"stats::more\")]\npub mod more { pub "
+                                             "fn one() -> i64 { 1 } }\n");
     checkBuilt(bound.build(level), "stats::more::one");
   });
 }
@@ -108,11 +108,10 @@ TEST_CASE("bindings: a member of a Cargo workspace takes what the workspace says
     return;
   everywhere(confining(), [](Bound& bound, const std::string& level) {
     bound.bindings("stats = { path = \"rust/members/stats\", features = [\"extra\"] }");
-    bound.write("rust/Cargo.toml",
-                "[workspace]\nmembers = [\"members/*\"]\nresolver = \"2\"\n"
-                "[workspace.package]\nversion = \"0.3.0\"\nedition = \"2021\"\n"
-                "[workspace.dependencies]\ngossamer-binding = \"0.1\"\n"
-                "common = { path = \"members/common\" }\n");
+    bound.write("rust/Cargo.toml", "[workspace]\nmembers = [\"members/*\"]\nresolver = \"2\"\n"
+                                   "[workspace.package]\nversion = \"0.3.0\"\nedition = \"2021\"\n"
+                                   "[workspace.dependencies]\ngossamer-binding = \"0.1\"\n"
+                                   "common = { path = \"members/common\" }\n");
     bound.write("rust/members/stats/Cargo.toml",
                 "[package]\nname = \"stats\"\nversion.workspace = true\nedition.workspace = true\n"
                 "[features]\nextra = []\n"
@@ -121,8 +120,9 @@ TEST_CASE("bindings: a member of a Cargo workspace takes what the workspace says
                 "use gossamer_binding::gos_module;\n#[cfg(feature = \"extra\")]\n"
                 "#[gos_module(\"stats\")]\npub mod stats {\n"
                 "    pub fn five() -> i64 { common::five() }\n}\n");
-    bound.write("rust/members/common/Cargo.toml",
-                "[package]\nname = \"common\"\nversion.workspace = true\nedition.workspace = true\n");
+    bound.write(
+        "rust/members/common/Cargo.toml",
+        "[package]\nname = \"common\"\nversion.workspace = true\nedition.workspace = true\n");
     bound.write("rust/members/common/src/lib.rs", "pub fn five() -> i64 { 5 }\n");
     checkBuilt(bound.build(level), "stats::five");
     // A change in what a binding depends on is seen.
@@ -133,8 +133,9 @@ TEST_CASE("bindings: a member of a Cargo workspace takes what the workspace says
   });
 }
 
-TEST_CASE("bindings: a dependency's bindings are built with the program's, and two of one name from "
-          "two places are refused") {
+TEST_CASE(
+    "bindings: a dependency's bindings are built with the program's, and two of one name from "
+    "two places are refused") {
   if (missesCargo("dependencies"))
     return;
   everywhere({"standard"}, [](Bound& bound, const std::string& level) {
@@ -185,7 +186,8 @@ TEST_CASE("bindings: a version comes from the registry that the user names, once
   });
 }
 
-TEST_CASE("T094 a repository of this machine is a binding where a flag grants it, and not unasked") {
+TEST_CASE(
+    "T094 a repository of this machine is a binding where a flag grants it, and not unasked") {
   if (missesCargo("git binding"))
     return;
   if (!installed("git")) {
@@ -201,7 +203,8 @@ TEST_CASE("T094 a repository of this machine is a binding where a flag grants it
         "' && git init -q -b main && git add . && git -c user.name=a -c user.email=a@b commit -q "
         "-m x && git tag v1");
     REQUIRE_MESSAGE(made.code == 0, made.err);
-    bound.bindings("stats = { git = \"file://" + repository + "\", tag = \"v1\" }");
+    bound.bindings("stats = { git = \"file://" + bound.room.top() +
+                   "/repo%20sitory\", tag = \"v1\" }");
     const Outcome refused = bound.build(level);
     if (level != "none") {
       CHECK(refused.code == 1);
@@ -245,7 +248,8 @@ TEST_CASE("bindings: published crates of the distribution, macros and C among th
     bool found = false;
     if (files::exists(registry))
       for (const auto& entry : files::directory_iterator(registry))
-        found |= llvm::StringRef(entry.path().filename().string()).starts_with(std::string(crate) + "-");
+        found |=
+            llvm::StringRef(entry.path().filename().string()).starts_with(std::string(crate) + "-");
     if (!found) {
       skip("published crates", std::string("`") + crate +
                                    "` is not in /usr/share/cargo/registry (librust-serde-dev "
@@ -255,7 +259,8 @@ TEST_CASE("bindings: published crates of the distribution, macros and C among th
   }
   everywhere({"strict"}, [&](Bound& bound, const std::string& level) {
     bound.userConfig("[source.crates-io]\nreplace-with = \"debian\"\n[source.debian]\ndirectory = "
-                     "\"" + registry + "\"\n");
+                     "\"" +
+                     registry + "\"\n");
     bound.bindings("native-sys = { path = \"native-sys\" }");
     bound.crate("native-sys", "native-sys",
                 "use gossamer_binding::gos_module;\nextern \"C\" { fn answer() -> libc::c_int; }\n"

@@ -79,8 +79,8 @@ public:
       room.makeDirectory(files::path(top + "/" + stem + "/" + file).parent_path().string());
       room.write(top + "/" + stem + "/" + file, text);
     }
-    const Outcome packed = room.plain(
-        {"tar", "--format=ustar", "-C", top, "-czf", top + "/" + stem + ".crate", stem});
+    const Outcome packed =
+        room.plain({"tar", "--format=ustar", "-C", top, "-czf", top + "/" + stem + ".crate", stem});
     REQUIRE_MESSAGE(packed.code == 0, packed.err);
     publishArchive(name, version, room.read(top + "/" + stem + ".crate"), dependencies,
                    wrongChecksum);
@@ -88,8 +88,7 @@ public:
   void publishArchive(const std::string& name, const std::string& version,
                       const std::string& archive, const Files& dependencies = {},
                       bool wrongChecksum = false) {
-    std::string sum =
-        llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(archive)), true);
+    std::string sum = llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(archive)), true);
     if (wrongChecksum)
       sum[0] = sum[0] == '0' ? '1' : '0';
     std::string list;
@@ -100,9 +99,9 @@ public:
                "\"kind\":\"normal\"}");
     const std::string place = name.size() == 1   ? "1/" + name
                               : name.size() == 2 ? "2/" + name
-                              : name.size() == 3 ? "3/" + name.substr(0, 1) + "/" + name
-                                                 : name.substr(0, 2) + "/" + name.substr(2, 2) +
-                                                       "/" + name;
+                              : name.size() == 3
+                                  ? "3/" + name.substr(0, 1) + "/" + name
+                                  : name.substr(0, 2) + "/" + name.substr(2, 2) + "/" + name;
     page("/index/" + place, "{\"name\":\"" + name + "\",\"vers\":\"" + version + "\",\"deps\":[" +
                                 list + "],\"cksum\":\"" + sum +
                                 "\",\"features\":{},\"yanked\":false}\n");
@@ -142,11 +141,13 @@ private:
         requests_.push_back(request);
         const auto found = pages_.find(path);
         const std::string body = found != pages_.end() ? found->second : "";
-        const char* status = unauthorised_           ? "401 Unauthorized\r\nWWW-Authenticate: Cargo login_url=\"http://x\""
-                             : found != pages_.end() ? "200 OK"
-                                                     : "404 Not Found";
-        answer = std::string("HTTP/1.1 ") + status + "\r\nConnection: close\r\nContent-Length: " +
-                 std::to_string(body.size()) + "\r\n\r\n" + body;
+        const char* status =
+            unauthorised_ ? "401 Unauthorized\r\nWWW-Authenticate: Cargo login_url=\"http://x\""
+            : found != pages_.end() ? "200 OK"
+                                    : "404 Not Found";
+        answer = std::string("HTTP/1.1 ") + status +
+                 "\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) +
+                 "\r\n\r\n" + body;
       }
       size_t at = 0;
       while (at != answer.size()) {
