@@ -513,6 +513,7 @@ void printCommandHelp(llvm::raw_ostream& out, CommandId command) {
            "A project goes to `project.output` in its own directory, or to a file there with the last\n"
            "part of its id as name; a FILE to the working directory, with its name without `.gos`.\n"
            "A build that fails leaves the executable that was there.\n"
+           "The executable is not confined, and neither are the bindings in it.\n"
            "\nexamples:\n"
            "  gos build\n"
            "  gos build hello.gos && ./hello\n"
