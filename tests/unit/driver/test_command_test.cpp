@@ -78,7 +78,7 @@ TEST_CASE("a package, its modules and the files of tests/ are units with headers
       .write("tests/outside.gos", "use mathx::twice\nuse mathx::util\n\n#[test]\nfn from_outside() "
                                   "{ assert_eq(twice(util::one()), 2) }\n");
   const ChildResult result = project.shell("gos test");
-  CHECK_MESSAGE(result.exitedWith(0), result.err + result.out);
+  CHECK_MESSAGE(result.exitedWith(0), (result.err + result.out));
   CHECK(timeless(result.out) ==
         "=== src/lib.gos ===\n  PASS tests::doubles (1 assertions, _ms)\n"
         "=== src/util.gos ===\n  PASS util::is_one (2 assertions, _ms)\n"
@@ -223,7 +223,7 @@ TEST_CASE("doc-tests run in the scope of their module, and each fails alone, at 
   CHECK(result.exitedWith(1));
   const std::string out = timeless(result.out);
   CHECK_MESSAGE(has(out, "  PASS twice (doc-test, line 4) (1 assertions, _ms)\n"),
-                out + result.err);
+                (out + result.err));
   CHECK(has(out, "  FAIL twice (doc-test, line 8) (_ms): panic: assertion failed"));
   CHECK(has(out, "    at src/lib.gos:8:"));
   CHECK(has(out, "  FAIL other (doc-test, line 17) (_ms): does not compile\n"));
@@ -242,7 +242,7 @@ TEST_CASE("a test has a process of its own: nothing it does reaches the next one
                 "    assert_eq(env::var(\"GOS_LEFT\").is_some(), true)\n}\n"
                 "#[test]\nfn second() { assert_eq(env::var(\"GOS_LEFT\").is_some(), false) }\n");
   const ChildResult result = project.shell("gos test --parallel=1 a.gos");
-  CHECK_MESSAGE(has(result.out, "test: 2 passed, 0 failed"), result.out + result.err);
+  CHECK_MESSAGE(has(result.out, "test: 2 passed, 0 failed"), (result.out + result.err));
 }
 
 TEST_CASE("output of a test is shown when it fails, bounded and escaped") {
@@ -288,7 +288,7 @@ TEST_CASE("an interrupt ends what runs and tells what ran") {
       project.shell("(while ! test -s started; do :; done; sleep 0.1; kill -INT $(cat pid)) & "
                     "sh -c 'echo $$ > pid; exec " GOS_BINARY_DIR
                     "/bin/gos test --parallel=1 a.gos'; code=$?; wait; exit $code");
-  CHECK_MESSAGE(result.exitedWith(128 + SIGINT), result.out + result.err);
+  CHECK_MESSAGE(result.exitedWith(128 + SIGINT), (result.out + result.err));
   CHECK(has(result.out, "PASS first"));
   CHECK(has(result.out, "test: 1 passed, 0 failed"));
   CHECK(has(result.err, "interrupted"));
