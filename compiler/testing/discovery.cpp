@@ -195,7 +195,7 @@ private:
     if (count != function.parameters.size())
       return malformed(attribute.span, "the case has " + llvm::utostr(count) +
                                            " values; the function takes " +
-                                           llvm::utostr(function.parameters.size())); this case has " + llvm::utostr(count) + " values");
+                                           llvm::utostr(function.parameters.size()));
     auto text = input_.sources.addCopy(input_.sources.file(file_).name,
                                        pattern.bareName + "(" + *arguments + ")");
     if (!text) {
@@ -239,30 +239,30 @@ std::vector<Test> findTests(check::ProgramInput& input, Engine& engine) {
 
 void settleResults(std::vector<Test>& tests, check::Program& program, Engine& engine) {
   for (Test& test : tests) {
-      types::Type* result = program.signature(test.function).result;
-      if (!result || result->isUnit() || result->is(types::Kind::Never) ||
-          result->is(types::Kind::Error))
-        continue;
-      test.answersResult = result->is(types::Kind::Enum) && result->item == program.lang.result;
-      if (!test.answersResult)
-        engine.report(test.span, diag::MalformedAttribute,
-                      "a test answers nothing or a `Result`; this one answers `" +
-                          program.print(result) + "`");
-    }
+    types::Type* result = program.signature(test.function).result;
+    if (!result || result->isUnit() || result->is(types::Kind::Never) ||
+        result->is(types::Kind::Error))
+      continue;
+    test.answersResult = result->is(types::Kind::Enum) && result->item == program.lang.result;
+    if (!test.answersResult)
+      engine.report(test.span, diag::MalformedAttribute,
+                    "a test answers nothing or a `Result`; this one answers `" +
+                        program.print(result) + "`");
   }
+}
 
-  std::optional<uint64_t> parseDuration(StringRef text) {
-    uint64_t unit = 0, number = 0;
-    if (text.consume_back("ms"))
-      unit = 1;
-    else if (text.consume_back("s"))
-      unit = 1000;
-    else if (text.consume_back("m"))
-      unit = 60'000;
-    if (unit == 0 || text.empty() || !llvm::all_of(text, llvm::isDigit) ||
-        text.getAsInteger(10, number) || number == 0 || number > (uint64_t(1) << 40))
-      return std::nullopt;
-    return number * unit;
-  }
+std::optional<uint64_t> parseDuration(StringRef text) {
+  uint64_t unit = 0, number = 0;
+  if (text.consume_back("ms"))
+    unit = 1;
+  else if (text.consume_back("s"))
+    unit = 1000;
+  else if (text.consume_back("m"))
+    unit = 60'000;
+  if (unit == 0 || text.empty() || !llvm::all_of(text, llvm::isDigit) ||
+      text.getAsInteger(10, number) || number == 0 || number > (uint64_t(1) << 40))
+    return std::nullopt;
+  return number * unit;
+}
 
 } // namespace gos::testing
