@@ -264,9 +264,10 @@ Piece Layout::list(TokenKind close, ListStyle style, Padding padding,
   // The same, with the last element hugged.
   Doc hugging = nullptr;
   Piece* last = elements.empty() ? nullptr : &elements.back().piece;
-  if (!forced && (style == ListStyle::Lines || style == ListStyle::Template) && last &&
-      last->body && (padding == Padding::None || elements.size() == 1) &&
-      (!last->isCall || elements.size() == 1)) {
+  const bool isAlone = elements.size() == 1;
+  const bool hugsMore = (style == ListStyle::Lines || style == ListStyle::Template) &&
+                        padding == Padding::None && last && !last->isCall;
+  if (!forced && style != ListStyle::Tuple && last && last->body && (isAlone || hugsMore)) {
     Parts parts{text(pad)};
     bool breaksEarly = false;
     for (size_t i = 0; i + 1 < elements.size(); ++i) {

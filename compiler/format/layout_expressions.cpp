@@ -580,7 +580,7 @@ Piece Layout::path() {
     return piece;
   // StructLit = PathExpr "{" [ FieldInit { SEP FieldInit } [ "," ] ] "}"
   const Doc head = docs_.concat({piece.doc, text(" ")});
-  piece = list(TokenKind::RightBrace, ListStyle::Lines, Padding::Space, [this] {
+  piece = list(TokenKind::RightBrace, ListStyle::Rows, Padding::Space, [this] {
     Piece field;
     if (at(TokenKind::DotDot)) {
       const Doc dots = take();
