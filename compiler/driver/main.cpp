@@ -1,6 +1,7 @@
 // gos: one command line in, one exit code out.
 
 #include "compiler/driver/command.h"
+#include "compiler/driver/rows.h"
 #include "compiler/testing/worker.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -119,7 +120,8 @@ static int dispatch(int argc, char** argv) {
     break;
   }
   if (options.operands.empty()) {
-    printHelp(llvm::outs(), std::nullopt);
+    options.wantsManual ? printManualPage(llvm::outs(), std::nullopt)
+                        : printHelp(llvm::outs(), std::nullopt);
     return kExitClean;
   }
   auto about = commandFromSpelling(options.operands.front());
@@ -128,6 +130,6 @@ static int dispatch(int argc, char** argv) {
                  << hintForCommand(options.operands.front()) << '\n';
     return kExitUsage;
   }
-  printHelp(llvm::outs(), about);
+  options.wantsManual ? printManualPage(llvm::outs(), about) : printHelp(llvm::outs(), about);
   return kExitClean;
 }
