@@ -146,7 +146,8 @@ TEST_CASE("an Err that main answers is printed and is 1") {
 
 TEST_CASE("a signal ends an executable as it ends any program") {
   const Scene scene;
-  scene.write("waits.gos", "use std::io\nprintln!(\"waiting\")\nlet line = io::stdin().lines().next()\n");
+  scene.write("waits.gos",
+              "use std::io\nprintln!(\"waiting\")\nlet line = io::stdin().lines().next()\n");
   CHECK(scene.shell("gos build waits.gos").exitedWith(0));
   const ChildResult ended =
       scene.shell("mkfifo in out; ./waits <in >out & exec 3>in; read line <out; echo $line; "
@@ -420,8 +421,9 @@ TEST_CASE("the mode is what the umask leaves") {
 
 TEST_CASE("a program that runs can be built again") {
   const Scene scene;
-  scene.write("waits.gos",
-              "use std::io\nprintln!(\"one\")\nlet line = io::stdin().lines().next()\nprintln!(\"end\")\n");
+  scene.write(
+      "waits.gos",
+      "use std::io\nprintln!(\"one\")\nlet line = io::stdin().lines().next()\nprintln!(\"end\")\n");
   CHECK(scene.shell("gos build waits.gos").exitedWith(0));
   const ChildResult both =
       scene.shell("mkfifo in out; ./waits <in >out & exec 3>in 4<out; read line <&4; echo $line; "
@@ -451,4 +453,45 @@ TEST_CASE("with --message-format=json every line is an object") {
   const ChildResult refused = scene.shell("gos build --message-format=json p -o p");
   CHECK(refused.exitedWith(1));
   CHECK(holds(refused.err, "\"code\":\"GJ0032\""));
+}
+
+TEST_CASE("a project with Rust bindings becomes one file, which panics as gos run does") {
+  const Scene scene;
+  if (!scene.shell("command -v cargo && cargo --version").exitedWith(0)) {
+    MESSAGE("skipped: no cargo");
+    return;
+  }
+  scene.project("p",
+                "use stats::fast\n"
+                "fn main() {\n"
+                "    println!(\"{:?}\", fast::mean([1.0, 2.0, 6.0].to_vec()))\n"
+                "    println!(\"{}\", fast::twice(13))\n"
+                "}\n",
+                "[rust-bindings]\nstats = { path = \"stats\" }\n");
+  scene.write("p/stats/Cargo.toml", "[package]\nname = \"stats\"\nversion = \"0.1.0\"\n"
+                                    "edition = \"2021\"\n"
+                                    "[dependencies]\ngossamer-binding = \"0.1\"\n");
+  scene.write(
+      "p/stats/src/lib.rs",
+      "#[gossamer_binding::gos_module(\"stats::fast\")]\n"
+      "pub mod fast {\n"
+      "    pub fn mean(v: Vec<f64>) -> Option<f64> {\n"
+      "        if v.is_empty() { None } else { Some(v.iter().sum::<f64>() / v.len() as f64) }\n"
+      "    }\n"
+      "    pub fn twice(x: i64) -> i64 { if x == 13 { panic!(\"unlucky\") } x * 2 }\n"
+      "}\n");
+  const std::string cache = "export XDG_CACHE_HOME=$PWD/cache; cd p; ";
+  CHECK(scene.shell(cache + "gos build --quiet .").exitedWith(0));
+  const ChildResult again = scene.shell(cache + "gos build .");
+  CHECK(holds(again.err, "`tool` is up to date\n"));
+  const ChildResult ran =
+      scene.shell(cache + "gos run --quiet . 2>err; code=$?; tail -n 3 err; exit $code");
+  const ChildResult built = scene.shell(
+      "mv p/tool . && rm -rf p cache && ./tool 2>err; code=$?; tail -n 3 err; exit $code");
+  CHECK(ran.exitedWith(101));
+  CHECK(built.exitedWith(101));
+  CHECK(built.out == ran.out);
+  CHECK(built.out.rfind("Some(3.0)\n", 0) == 0);
+  CHECK(holds(built.out, "in main at src/main.gos:4:"));
+  CHECK(holds(scene.read("err"), "unlucky"));
 }
