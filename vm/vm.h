@@ -13,6 +13,7 @@
 #include "vm/heap.h"
 #include "vm/module.h"
 #include "vm/native.h"
+#include "vm/scheduler.h"
 #include "vm/trap.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -98,6 +99,14 @@ public:
   /// Ready for another region of the same module: a fresh heap, fresh globals, counters, output and inputs, without
   /// verifying and loading again. Values of before are gone.
   void restart(VmOptions options);
+  /// Lets the goroutines that are left run to their ends; after `run`.
+  Trap runToEnd();
+  /// Goroutines; made when it is first asked for.
+  Scheduler& scheduler();
+  /// The same, or null if no goroutine was ever started.
+  Scheduler* schedulerIfAny() const { return scheduler_.get(); }
+  /// Called before the thread waits for the world: what is buffered goes out.
+  void setBeforeWaiting(void (*hook)(Vm&)) { beforeWaiting_ = hook; }
   /// Charges work that a native does in bulk; GX0009 when the steps are used up.
   Trap charge(uint64_t steps);
   /// Steps spent so far.
@@ -156,6 +165,7 @@ public:
 
 private:
   friend struct SlowPaths;
+  friend class Scheduler;
   struct Import {
     const Native* native = nullptr; // null: not in the table
     bool resultIsReference = false;
@@ -180,6 +190,15 @@ private:
   Trap enter(const RuntimeFunction* function, llvm::ArrayRef<Value> arguments, const ClosureObject* closure,
              Value& result);
   void takeTrace(TrapDetails& details) const;
+  static TraceFrame traceFrame(const Frame& frame);
+  /// The steps of the current slice are used up: true if there are more, and a new slice has begun.
+  bool refill();
+  /// A turn of a goroutine: a part of the steps that are left, if there are others.
+  void startSlice();
+  void beforeWaiting() {
+    if (beforeWaiting_ != nullptr)
+      beforeWaiting_(*this);
+  }
   /// Pops and releases the frames down to the boundary of the innermost run.
   void unwind();
 
@@ -210,15 +229,21 @@ private:
   Frame* frames_ = nullptr;
   size_t framesBytes_ = 0;
   Frame* frameLimit_ = nullptr;
+  Frame* mainFrameLimit_ = nullptr;
+  Frame* bottom_ = nullptr; // of the stack in use
   Frame* top_ = nullptr; // current frame, up to date whenever the loop is left
   uint64_t depthLimit_;
   unsigned nesting_ = 0; // runs within runs, bounded for the sake of the C stack
 
-  int64_t steps_;        // left
+  int64_t steps_;        // left in this slice
+  int64_t beyond_ = 0;   // left after it
   int64_t stepsLimit_;
   Trap pending_;         // the trap a slow path raised
   bool initialised_ = false;
   uint32_t currentImport_ = kNoPackage;
+  bool blocked_ = false; // the native in progress has to wait
+  std::unique_ptr<Scheduler> scheduler_;
+  void (*beforeWaiting_)(Vm&) = nullptr;
 
   std::string captured_;
   uint64_t capturedOmitted_ = 0;
