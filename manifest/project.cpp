@@ -44,7 +44,8 @@ public:
       : engine_(engine), relative_(relative), display_(relative),
         store_(sources, engine, display_) {}
 
-  std::optional<Project> load(const std::string& path) {
+  /// `isText`: there is no such file, and none is needed.
+  std::optional<Project> load(const std::string& path, bool isText = false) {
     if (llvm::StringRef(path).contains('\0'))
       return refuse(path, ENOENT);
     // Everything about a relative path hangs on a directory that has a name.
@@ -58,9 +59,10 @@ public:
       return std::nullopt;
     }
     struct stat status{};
-    if (::stat(path.c_str(), &status) != 0)
+    if (!isText && ::stat(path.c_str(), &status) != 0)
       return refuse(path, errno);
-    const bool loaded = S_ISDIR(status.st_mode)             ? loadDirectory(path)
+    const bool loaded = isText                              ? loadFile(path)
+                        : S_ISDIR(status.st_mode)           ? loadDirectory(path)
                         : nameOfFile(path) == kManifestName ? loadManifest(path)
                                                             : loadFile(path);
     if (!loaded || !loadDependencies() || !checkCycles())
@@ -419,6 +421,10 @@ private:
 
 std::optional<Project> loadProject(llvm::StringRef path, SourceMap& sources, Engine& engine) {
   return Loader(sources, engine, !path.starts_with("/")).load(path.str());
+}
+
+std::optional<Project> loadProjectOfText(llvm::StringRef name, SourceMap& sources, Engine& engine) {
+  return Loader(sources, engine, /*relative=*/true).load(("./" + name).str(), /*isText=*/true);
 }
 
 std::string displayPath(const Package& package, llvm::StringRef path) {

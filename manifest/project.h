@@ -53,6 +53,9 @@ struct Project {
 /// Loads what a FILE or DIR of the command line names. None if something is wrong, reported.
 std::optional<Project> loadProject(llvm::StringRef path, SourceMap& sources, Engine& engine);
 
+/// The project of a text that has no file: as if a file of this name lay in the working directory.
+std::optional<Project> loadProjectOfText(llvm::StringRef name, SourceMap& sources, Engine& engine);
+
 /// The policy of the program's folds; warns about manifests that ask for more than they get.
 ComptimePolicy makeComptimePolicy(const Project& project, std::optional<ComptimeIo> commandLine,
                                   Engine& engine);

@@ -119,6 +119,15 @@ private:
   std::vector<uint32_t> free_;
 };
 
+/// What a test asserted: `assert` and `assert_eq` count before they panic, `testing::check` and its kin record.
+struct Assertions {
+  uint64_t made = 0;
+  uint64_t failed = 0;      // recorded, without a panic
+  std::string firstFailure; // its message
+};
+/// Of a recorded failure's message; the rest is cut off.
+inline constexpr size_t kFailureBytes = 4096;
+
 class LibraryHost : public vm::HostState {
 public:
   explicit LibraryHost(HostOptions options) : options_(std::move(options)) {}
@@ -163,6 +172,9 @@ public:
   vm::Value panicHook = 0;
   vm::LayoutId panicHookText{}; // of its parameter
   std::vector<vm::Value> exitHooks;
+
+  // ---- tests ------------------------------------------------------------------------------------------
+  Assertions assertions;
 
   // ---- clock --------------------------------------------------------------------------------------------
   std::optional<int64_t> frozenMs;

@@ -55,6 +55,17 @@ Trap DebugText(Arguments& arguments) {
 
 Trap DisplayText(Arguments& arguments) { return StringFrom(arguments); }
 
+/// Counts for `gos test`. Nothing in the language reads it back; a fold has no verdict, so there nothing is kept.
+Trap RecordAssertion(Arguments& arguments) {
+  if (!arguments.vm().inFold()) {
+    Assertions& counted = hostOf(arguments.vm()).assertions;
+    ++counted.made;
+    if (!arguments.boolean(0) && counted.failed++ == 0)
+      counted.firstFailure = arguments.string(1).take_front(kFailureBytes).str();
+  }
+  return arguments.returnUnit();
+}
+
 Trap PanicText(Arguments& arguments) { return Trap::panic(arguments.string(0).str()); }
 
 Trap ValuesEqual(Arguments& arguments) {

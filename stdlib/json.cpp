@@ -76,6 +76,7 @@ public:
       return writeEnum(value, layout, depth);
     case LayoutKind::Closure:
     case LayoutKind::Cell:
+    case LayoutKind::Handle:
       return Trap::panic("a value of type `" + layout.name + "` has no JSON form");
     }
     return {};

@@ -77,6 +77,7 @@ public:
       return enumeration(id, layout, depth, out);
     case LayoutKind::Closure:
     case LayoutKind::Cell:
+    case LayoutKind::Handle:
       return fail("a value of type `" + layout.name + "` has no JSON form");
     }
     return false;

@@ -56,6 +56,7 @@ public:
     case LayoutKind::Int:
     case LayoutKind::Float:
     case LayoutKind::String:
+    case LayoutKind::Handle:
       return true;
     case LayoutKind::Vec:
     case LayoutKind::Set:

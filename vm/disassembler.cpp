@@ -149,7 +149,10 @@ std::string disassemble(const Module& module) {
     for (size_t at = 0; at < import.parameters.size(); ++at)
       out << (at == 0 ? "" : ", ") << (at < import.inOut.size() && import.inOut[at] ? "&mut " : "")
           << layoutName(module, import.parameters[at]);
-    out << ") -> " << layoutName(module, import.result) << '\n';
+    out << ") -> " << layoutName(module, import.result);
+    if (import.isForeign())
+      out << "  ; symbol " << import.symbol << ", " << import.signature;
+    out << '\n';
   }
   for (size_t i = 0; i < module.globals.size(); ++i)
     out << "global " << i << ' ' << module.globals[i].name << ": " << layoutName(module, module.globals[i].layout)

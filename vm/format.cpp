@@ -153,6 +153,8 @@ private:
       return put("<function>");
     case LayoutKind::Cell:
       return put("<cell>");
+    case LayoutKind::Handle:
+      return put(layout.name + "(..)");
     }
     return {};
   }
@@ -208,6 +210,7 @@ private:
     case LayoutKind::String:
     case LayoutKind::Closure:
     case LayoutKind::Cell:
+    case LayoutKind::Handle:
       break; // never opened
     }
     return {};

@@ -1,5 +1,6 @@
 #include "vm/heap.h"
 
+#include "vm/foreign.h"
 #include "vm/heap_storage.h"
 
 #include <algorithm>
@@ -30,6 +31,8 @@ ObjectKind objectKind(LayoutKind kind) {
     return ObjectKind::Closure;
   case LayoutKind::Cell:
     return ObjectKind::Cell;
+  case LayoutKind::Handle:
+    return ObjectKind::Handle;
   case LayoutKind::Int:
   case LayoutKind::Float:
   case LayoutKind::String:
@@ -61,6 +64,7 @@ Heap::Heap(const std::vector<LayoutInfo>& layouts, const std::vector<std::vector
 Heap::~Heap() { releaseEverything(); }
 
 void Heap::releaseEverything() {
+  releaseHandles();
   while (large_.next != &large_) {
     LargeBlock* block = large_.next;
     large_.next = block->next;
@@ -306,6 +310,37 @@ MapObject* Heap::newMap(LayoutId layout) {
   return map;
 }
 
+HandleObject* Heap::newHandle(LayoutId layout, uint64_t handle) {
+  auto* object = static_cast<HandleObject*>(allocate(sizeof(HandleObject)));
+  if (object == nullptr) {
+    if (foreign_ != nullptr)
+      foreign_->release(handle);
+    return nullptr;
+  }
+  object->refs = 1;
+  object->kind = ObjectKind::Handle;
+  object->flags = 0;
+  object->tag = 0;
+  object->layout = layout;
+  object->extra = 0;
+  object->handle = handle;
+  object->previous = nullptr;
+  object->next = handles_;
+  if (handles_ != nullptr)
+    handles_->previous = object;
+  handles_ = object;
+  chargeSteps(kObjectSteps);
+  return object;
+}
+
+/// What is still held when everything goes, by a count that stopped (kImmortal) or by the program itself.
+void Heap::releaseHandles() {
+  for (HandleObject* object = handles_; object != nullptr; object = object->next)
+    if (foreign_ != nullptr)
+      foreign_->release(object->handle);
+  handles_ = nullptr;
+}
+
 // ---- letting go -----------------------------------------------------------------------------------
 
 void Heap::dropChild(Value value, Object*& dead) {
@@ -367,6 +402,8 @@ void Heap::dropChildren(Object* object, Object*& dead) {
       dropChild(cell->content, dead);
     return;
   }
+  case ObjectKind::Handle:
+    return;
   }
 }
 
@@ -409,6 +446,16 @@ void Heap::freeStorage(Object* object) {
   case ObjectKind::Cell:
     deallocate(object, sizeof(CellObject));
     return;
+  case ObjectKind::Handle: {
+    auto* handle = static_cast<HandleObject*>(object);
+    (handle->previous != nullptr ? handle->previous->next : handles_) = handle->next;
+    if (handle->next != nullptr)
+      handle->next->previous = handle->previous;
+    if (foreign_ != nullptr)
+      foreign_->release(handle->handle);
+    deallocate(handle, sizeof(HandleObject));
+    return;
+  }
   }
 }
 
@@ -511,6 +558,7 @@ bool Heap::copyForWriting(Value& slot) {
   }
   case ObjectKind::Closure:
   case ObjectKind::Cell:
+  case ObjectKind::Handle:
     return true; // never changed in place, or shared on purpose
   }
   slot = fromObject(fresh);

@@ -15,6 +15,8 @@
 
 namespace gos::vm {
 
+class ForeignLinker;
+
 /// The run-time digest of one variant: which slots are references.
 struct VariantInfo {
   uint32_t slotCount = 0;
@@ -49,6 +51,8 @@ public:
 
   /// Drops everything at once; nobody may hold an object of it any more.
   void reset(uint64_t limit);
+  /// Whom to tell of handles that nobody holds any more; outlives the heap, or its next reset.
+  void setForeign(ForeignLinker* foreign) { foreign_ = foreign; }
 
   uint64_t used() const { return used_; }
   uint64_t limit() const { return limit_; }
@@ -96,6 +100,8 @@ public:
   ClosureObject* newClosure(LayoutId layout, FunctionId function, uint32_t captures);
   CellObject* newCell(LayoutId layout, Value content);
   MapObject* newMap(LayoutId layout);
+  /// Takes over the handle, also when there is no room: then the library is told at once.
+  HandleObject* newHandle(LayoutId layout, uint64_t handle);
 
   // ---- counting -----------------------------------------------------------------------------------
   void release(Object* object) {
@@ -204,6 +210,7 @@ private:
   StructObject* newSlots(ObjectKind kind, LayoutId layout, uint16_t tag, uint32_t count);
   bool makeRoom(VecObject* vec, uint64_t atFront, uint64_t atBack);
   void releaseEverything();
+  void releaseHandles();
 
   const std::vector<LayoutInfo>& layouts_;
   const std::vector<std::vector<uint16_t>>& captureReferences_;
@@ -215,6 +222,8 @@ private:
   char* chunkEnd_ = nullptr;
   std::vector<void*> chunks_;
   LargeBlock large_{};
+  HandleObject* handles_ = nullptr; // all that are alive
+  ForeignLinker* foreign_ = nullptr;
 };
 
 /// Memory of C++ that is counted for as long as this lives: buffers beside the objects.

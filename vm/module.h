@@ -31,6 +31,7 @@ enum class LayoutKind : uint8_t {
   Enum,    // an enum with at least one payload
   Closure, // Fn(..) -> R
   Cell,    // a variable shared by reference
+  Handle,  // a value that stays in a foreign library, which is told when the last holder lets go
 };
 enum class IntWidth : uint8_t { I8, I16, I32, I64, U8, U16, U32, U64 };
 /// How a scalar is shown and ordered.
@@ -81,12 +82,17 @@ struct FormatSpec {
   friend bool operator==(const FormatSpec&, const FormatSpec&) = default;
 };
 
-/// A native the module calls, at the layouts it calls it with.
+/// A native the module calls, at the layouts it calls it with. One with a symbol is a function of a foreign library
+/// (vm/foreign.h), which is no row of the table.
 struct NativeImport {
-  std::string name;                     // path in builtins.def, "fs::read_to_string"
+  std::string name;                     // path in builtins.def, "fs::read_to_string"; "rust:stats::fast::mean"
   std::vector<LayoutId> parameters;     // in-out ones: the layout of the value itself
   std::vector<bool> inOut;              // `&mut` parameters
   LayoutId result{};
+  std::string symbol{};                 // foreign: the entry point in the library
+  std::string signature{};              // foreign: as the library declares it, "fn(Vec<f64>) -> Option<f64>"
+
+  bool isForeign() const { return !symbol.empty(); }
 };
 
 /// Code at and after `pc` comes from `span`, until the next entry. Entries ascend by pc.

@@ -55,6 +55,7 @@ Value zeroValue(Vm& vm, LayoutId id, unsigned depth) {
   }
   case LayoutKind::Closure:
   case LayoutKind::Cell:
+  case LayoutKind::Handle:
     return 0;
   }
   return 0;

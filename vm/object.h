@@ -11,7 +11,7 @@
 
 namespace gos::vm {
 
-enum class ObjectKind : uint8_t { String, Vec, Map, Struct, Enum, Closure, Cell };
+enum class ObjectKind : uint8_t { String, Vec, Map, Struct, Enum, Closure, Cell, Handle };
 
 /// A count at or above this never changes: constants, and an object counted past 2^31 (it then leaks, safely).
 inline constexpr uint32_t kImmortal = 0x80000000u;
@@ -74,6 +74,14 @@ struct CellObject : Object {
   uint64_t content;
 };
 
+/// A value that a foreign library keeps. It stands in the heap's list of all of them, so that none is forgotten.
+struct HandleObject : Object {
+  uint64_t handle; // never 0
+  HandleObject* previous;
+  HandleObject* next;
+};
+static_assert(sizeof(HandleObject) == 40);
+
 struct MapEntry {
   uint64_t key;
   uint64_t value; // 0 in a set
@@ -104,6 +112,7 @@ inline MapObject* asMap(Value value) { return static_cast<MapObject*>(asObject(v
 inline StructObject* asStruct(Value value) { return static_cast<StructObject*>(asObject(value)); }
 inline ClosureObject* asClosure(Value value) { return static_cast<ClosureObject*>(asObject(value)); }
 inline CellObject* asCell(Value value) { return static_cast<CellObject*>(asObject(value)); }
+inline HandleObject* asHandle(Value value) { return static_cast<HandleObject*>(asObject(value)); }
 
 /// Counts one more holder. Null is allowed.
 inline void retain(Object* object) {

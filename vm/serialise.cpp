@@ -12,7 +12,7 @@ namespace gos::vm {
 namespace {
 
 constexpr llvm::StringLiteral kMagic = "GOSM";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 
 class ByteWriter {
 public:
@@ -146,7 +146,7 @@ void write(ByteWriter& out, const Layout& layout) {
 
 Layout readLayout(ByteReader& in) {
   Layout layout;
-  layout.kind = in.word(LayoutKind::Cell);
+  layout.kind = in.word(LayoutKind::Handle);
   layout.scalar = in.word(ScalarKind::F32);
   layout.width = in.word(IntWidth::U64);
   layout.sequence = in.word(SequenceKind::MinHeap);
@@ -280,6 +280,15 @@ std::string serialise(const Module& module) {
   out.u32(index(module.initialiser));
   out.u32(index(module.entry));
   out.list(module.regions, [&](FunctionId id) { out.u32(index(id)); });
+  std::vector<uint32_t> foreign;
+  for (size_t i = 0; i < module.natives.size(); ++i)
+    if (module.natives[i].isForeign())
+      foreign.push_back(uint32_t(i));
+  out.list(foreign, [&](uint32_t at) {
+    out.u32(at);
+    out.text(module.natives[at].symbol);
+    out.text(module.natives[at].signature);
+  });
   return std::move(out.out);
 }
 
@@ -304,6 +313,16 @@ llvm::Expected<Module> deserialise(llvm::StringRef bytes) {
     module.initialiser = FunctionId(in.u32());
     module.entry = FunctionId(in.u32());
     module.regions = in.list<FunctionId>(4, [&] { return FunctionId(in.u32()); });
+    const uint32_t foreign = in.u32();
+    for (uint32_t i = 0; i < foreign && !in.failed(); ++i) {
+      const uint32_t at = in.u32();
+      std::string symbol = in.text();
+      std::string signature = in.text();
+      if (at >= module.natives.size())
+        break; // the rest is then no end of a module
+      module.natives[at].symbol = std::move(symbol);
+      module.natives[at].signature = std::move(signature);
+    }
     if (!in.failed() && in.atEnd())
       return module;
   }

@@ -163,6 +163,10 @@ private:
     case LayoutKind::Cell:
       // No order of theirs could be the same on every machine.
       return left == right || goal_ == Goal::Order ? Step::Equal : Step::Less;
+    case LayoutKind::Handle: // by identity; ordered as they were given, so that they may be keys
+      return ordered(asHandle(left)->handle < asHandle(right)->handle   ? -1
+                     : asHandle(left)->handle > asHandle(right)->handle ? 1
+                                                                        : 0);
     }
     return Step::Equal;
   }
@@ -261,6 +265,7 @@ private:
     case LayoutKind::String:
     case LayoutKind::Closure:
     case LayoutKind::Cell:
+    case LayoutKind::Handle:
       break; // never pushed
     }
     return Step::Equal;
@@ -412,6 +417,9 @@ Trap hashValue(Vm& vm, Value value, LayoutId root, uint32_t& result) {
       case LayoutKind::Closure:
       case LayoutKind::Cell:
         hash = mix(hash, 2); // no addresses
+        break;
+      case LayoutKind::Handle:
+        hash = mix(hash, asHandle(current)->handle);
         break;
       }
     }

@@ -1,6 +1,7 @@
 #include "vm/verifier.h"
 
 #include "vm/code_verifier.h"
+#include "vm/foreign.h"
 #include "vm/text.h"
 
 namespace gos::vm {
@@ -41,7 +42,7 @@ public:
 
 private:
   const char* shapeFault(const Layout& layout) const {
-    if (layout.kind > LayoutKind::Cell || layout.scalar > ScalarKind::F32 || layout.width > IntWidth::U64 ||
+    if (layout.kind > LayoutKind::Handle || layout.scalar > ScalarKind::F32 || layout.width > IntWidth::U64 ||
         layout.sequence > SequenceKind::MinHeap)
       return "unknown kind";
     const bool hasElement = layout.kind == LayoutKind::Vec || layout.kind == LayoutKind::Set ||
@@ -133,7 +134,9 @@ const char* tableFault(const ModuleFacts& facts, const Function& function) {
 
 llvm::Error verifyImport(const ModuleFacts& facts, const NativeImport& import, const NativeTable& natives) {
   const Native* native = natives.find(import.name);
-  if (native == nullptr)
+  if (native != nullptr && import.isForeign())
+    return refuse("native `" + import.name + "` is of the library, and not foreign");
+  if (native == nullptr && !import.isForeign())
     return refuse("native `" + import.name + "` is not in the library");
   if (import.inOut.size() != import.parameters.size() || import.parameters.size() > kMaxSlots ||
       !facts.inRange(import.result))
@@ -141,6 +144,8 @@ llvm::Error verifyImport(const ModuleFacts& facts, const NativeImport& import, c
   for (LayoutId parameter : import.parameters)
     if (!facts.inRange(parameter))
       return refuse("native `" + import.name + "`: layout of a parameter is out of range");
+  if (import.isForeign())
+    return checkForeignImport(import, facts.module());
   return natives.checkImport(*native, import, facts.module());
 }
 

@@ -165,6 +165,11 @@ void Vm::restart(VmOptions options) {
   blocked_ = false;
   beyond_ = 0;
   heap_.reset(options.heapBytes == 0 ? machineMemory() : options.heapBytes);
+  heap_.setForeign(options.foreign); // handles of before went to the library of before
+  if (foreign_ != options.foreign)
+    for (Import& import : imports_)
+      import.entry = nullptr;
+  foreign_ = options.foreign;
   for (Value global : globals_)
     asCell(global)->content = 0;
   globalReady_.assign(globals_.size(), kGlobalUnset);
@@ -258,17 +263,65 @@ llvm::Error Vm::load(const NativeTable& natives) {
   frames_[0] = {kBoundaryCode + 1, &kBoundary, stack_, stack_ + 1};
   top_ = bottom_ = frames_;
   frameLimit_ = mainFrameLimit_ = frames_ + depthLimit_ + 1;
+  return loadModule(natives);
+}
 
+llvm::Error Vm::extend(const NativeTable& natives) {
+  if (top_ != frames_ || nesting_ != 0)
+    return llvm::createStringError(llvm::errc::invalid_argument, "the module of a Vm grows between runs");
+  if (llvm::Error error = verify(module_, natives))
+    return error;
+  layouts_ = digest(module_);
+  captureReferences_ = captureReferences(module_);
+  functions_.clear();
+  referenceParameters_.clear();
+  imports_.clear();
+  code_.clear();
+  return loadModule(natives);
+}
+
+Value Vm::globalContent(uint32_t global) const {
+  return global < globals_.size() ? asCell(globals_[global])->content : 0;
+}
+
+void Vm::prepareInterrupts() { uninterrupted_ = code_; }
+
+void Vm::interrupt() {
+  if (uninterrupted_.size() != code_.size())
+    return;
+  // The loop reads every instruction from memory, and nothing is owed between two of them: a jump back and the first
+  // instruction of a function become a panic.
+  const auto stop = [](const Instruction* at) {
+    volatile uint64_t& word = const_cast<Instruction*>(at)->word;
+    word = Instruction::abx(Opcode::PanicCode, 0, 0, uint8_t(PanicReason::Unreachable)).word;
+  };
+  for (Instruction& instruction : code_)
+    if (instruction.op() == Opcode::LoopJump || instruction.op() == Opcode::ForLoopI64)
+      stop(&instruction);
+  for (const RuntimeFunction& function : functions_)
+    if (function.source != nullptr && !function.source->code.empty())
+      stop(function.code);
+}
+
+void Vm::endInterrupts() {
+  if (uninterrupted_.size() == code_.size())
+    std::copy(uninterrupted_.begin(), uninterrupted_.end(), code_.begin()); // in place: it is pointed into
+  uninterrupted_.clear();
+}
+
+llvm::Error Vm::loadModule(const NativeTable& natives) {
   unitVariants_.resize(module_.layouts.size());
-  for (const std::string& text : module_.strings) {
-    StringObject* string = constants_.newString(text);
+  for (size_t i = strings_.size(); i < module_.strings.size(); ++i) {
+    StringObject* string = constants_.newString(module_.strings[i]);
     if (string == nullptr)
       return llvm::createStringError(llvm::errc::not_enough_memory, "no memory for the constants");
     scalarCount(string);
     Heap::makeImmortal(string);
-    constantObjects_.push_back(fromObject(string));
+    strings_.push_back(fromObject(string));
   }
-  for (const Global& global : module_.globals) {
+  constantObjects_ = strings_;
+  for (size_t i = globals_.size(); i < module_.globals.size(); ++i) {
+    const Global& global = module_.globals[i];
     // The cell is immortal; what it holds is not, and is counted like everything else.
     CellObject* cell = constants_.newCell(index(global.layout) < layouts_.size() ? global.layout : LayoutId{}, 0);
     if (cell == nullptr)
@@ -281,6 +334,10 @@ llvm::Error Vm::load(const NativeTable& natives) {
     Import& loaded = imports_.emplace_back();
     loaded.native = natives.find(import.name);
     loaded.resultIsReference = isReference(import.result);
+    // A fold finds what it calls when the gate has let it: nothing of a library runs before.
+    if (import.isForeign() && mode_ == Mode::Program)
+      if (llvm::Error error = link(loaded, import))
+        return error;
     for (size_t i = 0; i < import.parameters.size(); ++i) {
       if (!isReference(import.parameters[i]))
         continue;
@@ -324,6 +381,17 @@ llvm::Error Vm::load(const NativeTable& natives) {
     }
   }
   steps_ = stepsLimit_; // loading is not the program's work
+  return llvm::Error::success();
+}
+
+llvm::Error Vm::link(Import& import, const NativeImport& wanted) {
+  if (foreign_ == nullptr)
+    return llvm::createStringError(llvm::errc::not_supported, "`" + wanted.name +
+                                                                  "` needs the library of Rust bindings, and there is none");
+  auto entry = foreign_->find(wanted);
+  if (!entry)
+    return entry.takeError();
+  import.entry = *entry;
   return llvm::Error::success();
 }
 
@@ -468,7 +536,7 @@ void Vm::takeTrace(TrapDetails& details) const {
 // ---- the gate ---------------------------------------------------------------------------------------
 
 Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
-  const Import& import = imports_[importIndex];
+  Import& import = imports_[importIndex];
   const uint32_t outer = currentImport_;
   currentImport_ = importIndex;
   steps_ -= kNativeSteps;
@@ -478,7 +546,7 @@ Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
       trap = Trap::incompatible("value is used while it is borrowed elsewhere");
   if (!trap) {
     Arguments arguments(*this, module_.natives[importIndex], slots);
-    trap = import.native->body(arguments);
+    trap = import.native != nullptr ? import.native->body(arguments) : callForeign(import, arguments);
     result = arguments.result();
     if (trap && import.resultIsReference) {
       heap_.release(asObject(result));
@@ -497,15 +565,24 @@ Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
 }
 
 Trap Vm::judge(const Import& import, uint32_t importIndex) const {
-  // A name outside the table is denied, also where the verifier was not asked (T060).
-  if (import.native == nullptr)
+  const bool isForeign = module_.natives[importIndex].isForeign();
+  // A name outside the table is denied, also where the verifier was not asked (T060). One that is in it is never
+  // foreign: what a row means is not for a module to say.
+  if ((import.native == nullptr) != isForeign)
     return Trap::make(TrapKind::Refused, "`" + module_.natives[importIndex].name + "` is not in the library");
 #ifndef GOS_MEASURE_WITHOUT_GATE
-  if (mode_ == Mode::Fold && import.native->capability != Capability::Pure &&
-      callingVerdict(import.native->capability) == ClassVerdict::Deny)
-    return Trap::denied(describeCall(import.native->capability));
+  const Capability capability = isForeign ? Capability::Foreign : import.native->capability;
+  if (mode_ == Mode::Fold && capability != Capability::Pure && callingVerdict(capability) == ClassVerdict::Deny)
+    return Trap::denied(describeCall(capability));
 #endif
   return {};
+}
+
+Trap Vm::callForeign(Import& import, Arguments& arguments) {
+  if (import.entry == nullptr)
+    if (llvm::Error error = link(import, arguments.import()))
+      return Trap::make(TrapKind::Refused, llvm::toString(std::move(error)));
+  return foreign_->call(arguments, import.entry);
 }
 
 uint32_t Vm::callingPackage() const {

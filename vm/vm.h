@@ -10,6 +10,7 @@
 // gate bypass). A fold without a policy may compute and nothing else. One thread.
 
 #include "vm/capability_table.h"
+#include "vm/foreign.h"
 #include "vm/heap.h"
 #include "vm/module.h"
 #include "vm/native.h"
@@ -55,6 +56,9 @@ struct VmOptions {
   uint64_t outputBytes = uint64_t(64) << 10; // of captured output
   Verification verification = Verification::Verify;
   std::unique_ptr<HostState> host;
+  /// The library that foreign imports are found in; outlives the Vm, or its next restart. Without one a program that has
+  /// such imports is refused; a fold is refused at the call, which the gate denies first below `full`.
+  ForeignLinker* foreign = nullptr;
 };
 
 /// Something outside the program text that a fold used.
@@ -107,6 +111,16 @@ public:
   Scheduler* schedulerIfAny() const { return scheduler_.get(); }
   /// Called before the thread waits for the world: what is buffered goes out.
   void setBeforeWaiting(void (*hook)(Vm&)) { beforeWaiting_ = hook; }
+  /// The module has grown since it was loaded, at the ends of its tables: verifies it and loads it again. Heap,
+  /// globals and host stay as they are. An error leaves a Vm that must not run any more. For `gos repl`.
+  llvm::Error extend(const NativeTable& natives);
+  /// The (borrowed) content of a global's cell.
+  Value globalContent(uint32_t global) const;
+  /// From here to `endInterrupts` a signal handler of the thread that runs may call `interrupt`, which ends the run with
+  /// a panic at the next jump back or call. The caller knows that it asked, and words it so.
+  void prepareInterrupts();
+  void interrupt();
+  void endInterrupts();
   /// Charges work that a native does in bulk; GX0009 when the steps are used up.
   Trap charge(uint64_t steps);
   /// Steps spent so far.
@@ -168,6 +182,7 @@ private:
   friend class Scheduler;
   struct Import {
     const Native* native = nullptr; // null: not in the table
+    const void* entry = nullptr;    // foreign: once it was found
     bool resultIsReference = false;
     std::vector<uint16_t> references; // parameters that are
     std::vector<uint16_t> released;   // of these, the ones that are not in-out
@@ -175,6 +190,9 @@ private:
 
   Vm(const Module& module, VmOptions options);
   llvm::Error load(const NativeTable& natives);
+  llvm::Error loadModule(const NativeTable& natives);
+  /// Finds the entry point of a foreign import, and loads the library for it.
+  llvm::Error link(Import& import, const NativeImport& wanted);
   /// Resolves what the loop need not look up again: outgoing slots become registers, shared values constants.
   Instruction patch(Instruction instruction, const Function& function);
   uint32_t constantFor(Value object);
@@ -183,6 +201,7 @@ private:
   /// The only road from bytecode to a body.
   Trap callNative(uint32_t import, Value* slots, Value& result);
   Trap judge(const Import& import, uint32_t importIndex) const;
+  Trap callForeign(Import& import, Arguments& arguments);
   Denial describeCall(Capability capability) const;
 
   /// The loop: runs the frame on top until the boundary below it is reached. interpreter.cpp
@@ -212,10 +231,13 @@ private:
   uint32_t regionPackage_;
   CapabilityTable table_;
   std::unique_ptr<HostState> host_;
+  ForeignLinker* foreign_ = nullptr;
 
   std::vector<RuntimeFunction> functions_;
   std::vector<Import> imports_;
   std::vector<Instruction> code_;   // of all functions, with the operands that `patch` resolves
+  std::vector<Instruction> uninterrupted_; // the code, while an interrupt may change it
+  std::vector<Value> strings_;      // immortal: the module's
   std::vector<Value> constantObjects_; // immortal: the module's strings, then byte vectors and unit variants
   std::vector<Value> globals_;      // immortal cells
   std::vector<uint8_t> globalReady_; // kGlobalUnset, kGlobalRunning or kGlobalReady

@@ -694,6 +694,12 @@ struct FunctionParameter {
   Span span;
   Name label() const; // the name a keyword argument uses; empty for a destructuring pattern
 };
+/// A function of a foreign library. Whoever makes the declaration stamps it with this: no source text can say so.
+struct ForeignFunction {
+  StringRef path;      // "stats::fast::mean"
+  StringRef symbol;    // of its entry point
+  StringRef signature; // "fn(Vec<f64>) -> Option<f64>", as the library declares it
+};
 struct FunctionItem : Item {
   GOS_ITEM_NODE(Function)
   SelfKind self = SelfKind::None;           // then parameters[0] is self
@@ -705,6 +711,7 @@ struct FunctionItem : Item {
   Item* owner = nullptr;   // the ImplItem or TraitItem it stands in; set by resolve
   int32_t builtin = -1;    // row of builtins.def, for a library function with a native body
   bool implicitMain = false;
+  const ForeignFunction* foreign = nullptr; // then there is no body
 };
 
 enum class StructShape : uint8_t { Unit, Named, Tuple };
@@ -719,6 +726,7 @@ struct StructItem : Item {
   GOS_ITEM_NODE(Struct)
   StructShape shape = StructShape::Unit;
   ArrayRef<FieldDecl> fields;
+  bool isForeign = false; // its values stay in a foreign library; stamped, as ForeignFunction is
   llvm::MutableArrayRef<FieldDecl> mutableFields() {
     return {const_cast<FieldDecl*>(fields.data()), fields.size()};
   }

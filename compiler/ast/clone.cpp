@@ -668,6 +668,7 @@ FunctionItem* Cloner::clone(const FunctionItem* function) {
   copy->owner = function->owner;
   copy->builtin = function->builtin;
   copy->implicitMain = function->implicitMain;
+  copy->foreign = function->foreign;
   return copy;
 }
 

@@ -40,6 +40,7 @@ Checker::Answer Checker::isStructurally(Type* type, LangTrait trait, unsigned de
   }
   if (type->is(Kind::Ref))
     return isStructurally(type->args[0], trait, depth + 1, seen);
+  const bool foreign = type->is(Kind::Struct) && cast<StructItem>(type->item)->isForeign;
   bool handle = type->is(Kind::Struct) && type->item->parentModule &&
                 type->item->parentModule->package == 0 && lang_.iterator == type->item;
   auto parts = [&](ArrayRef<Type*> args) {
@@ -95,7 +96,7 @@ Checker::Answer Checker::isStructurally(Type* type, LangTrait trait, unsigned de
     return parts(type->args);
   case LangTrait::PartialOrd:
   case LangTrait::Ord:
-    if (type->is(Kind::Fn) || handle || type->is(Kind::Map) || type->is(Kind::Set) ||
+    if (type->is(Kind::Fn) || handle || foreign || type->is(Kind::Map) || type->is(Kind::Set) ||
         type->is(Kind::BTreeMap) || type->is(Kind::BTreeSet) || type->is(Kind::MaxHeap) ||
         type->is(Kind::MinHeap) || type->is(Kind::Range))
       return Answer::No;
@@ -109,7 +110,7 @@ Checker::Answer Checker::isStructurally(Type* type, LangTrait trait, unsigned de
     }
     return parts(type->args);
   case LangTrait::Default:
-    if (type->is(Kind::Fn) || type->is(Kind::Slice) || handle)
+    if (type->is(Kind::Fn) || type->is(Kind::Slice) || handle || foreign)
       return Answer::No;
     if (type->isContainer() || type->isScalar() || type->is(Kind::String))
       return Answer::Yes;
@@ -183,8 +184,10 @@ bool Checker::isMemberName(Type* type) {
          type->is(Kind::Param) || type->is(Kind::Projection);
 }
 
-/// A struct of the library whose fields are its own affair, such as an open file.
+/// A struct of the library whose fields are its own affair, such as an open file, or a value that stays in Rust.
 bool Checker::isOpaqueHandle(Type* type) {
+  if (type->is(Kind::Struct) && cast<StructItem>(type->item)->isForeign)
+    return true;
   if (!type->is(Kind::Struct) || !type->item->parentModule || type->item->parentModule->package != 0)
     return false;
   return llvm::any_of(cast<StructItem>(type->item)->fields,

@@ -17,7 +17,7 @@ bool Checker::reflect(Type* type, Span span, SmallVectorImpl<std::pair<StringRef
   if (type->is(Kind::Struct)) {
     auto* structure = cast<StructItem>(type->item);
     resolveFields(structure);
-    if (structure->fields.empty())
+    if (structure->fields.empty() || structure->isForeign)
       return refuse();
     for (size_t i = 0; i < structure->fields.size(); ++i) {
       const FieldDecl& field = structure->fields[i];

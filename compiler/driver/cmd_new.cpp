@@ -1,12 +1,249 @@
-// gos new.
+// gos new: a project in a new directory, whole or not at all.
 
 #include "compiler/driver/command.h"
+#include "manifest/manifest.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cerrno>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace gos::driver {
+namespace {
 
-int runNew(const Options&) {
-  llvm::errs() << "gos: error: `gos new` is not built yet\n";
-  return kExitUsage;
+using llvm::StringRef;
+
+struct TemplateFile {
+  StringRef path; // directories on the way are made
+  StringRef text; // `NAME` is the project's, `MODULE` the same as a name in code
+};
+
+constexpr TemplateFile kProgram[] = {
+    {"project.toml", "[project]\nid = \"NAME\"\nversion = \"0.1.0\"\n"},
+    {".gitignore", "/NAME\n"},
+    {"src/main.gos", R"(// Greets whoever is named.
+
+use std::env
+
+fn greeting(name: String) -> String { f"Hello, {name}!" }
+
+fn main() {
+    let names = env::args()
+    if names.is_empty() { println!("{}", greeting("world")) }
+    for name in names { println!("{}", greeting(name)) }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn greets_by_name() { assert_eq(super::greeting("Ada"), "Hello, Ada!") }
+}
+)"},
+};
+
+constexpr TemplateFile kLibrary[] = {
+    {"project.toml", "[project]\nid = \"NAME\"\nversion = \"0.1.0\"\n"},
+    {".gitignore", "/NAME\n"},
+    {"src/lib.gos", R"(// What this library is for.
+
+/// The mean of some numbers; none of nothing.
+pub fn mean(numbers: Vec<f64>) -> Option<f64> {
+    if numbers.is_empty() { return None }
+    let mut sum = 0.0
+    for number in numbers { sum += number }
+    Some(sum / numbers.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_mean_of_nothing_is_none() { assert_eq(super::mean(#[]), None) }
+
+    #[test]
+    fn the_mean_lies_in_the_middle() { assert_eq(super::mean(#[1.0, 2.0]), Some(1.5)) }
+}
+)"},
+};
+
+constexpr TemplateFile kBinding[] = {
+    {"project.toml", "[project]\nid = \"NAME\"\nversion = \"0.1.0\"\n\n"
+                     "[rust-bindings]\nMODULE_rust = { path = \"rust\" }\n"},
+    {".gitignore", "/NAME\n/rust/target\n"},
+    {"rust/Cargo.toml", "[package]\nname = \"MODULE_rust\"\nversion = \"0.1.0\"\n"
+                        "edition = \"2021\"\n\n[dependencies]\ngossamer-binding = \"0.1\"\n"},
+    {"rust/src/lib.rs", R"(use gossamer_binding::gos_module;
+
+#[gos_module("MODULE_rust")]
+pub mod functions {
+    /// The sum of some numbers, computed by Rust.
+    pub fn sum(numbers: Vec<i64>) -> i64 {
+        numbers.iter().fold(0, |sum, number| sum.wrapping_add(*number))
+    }
+}
+)"},
+    {"src/main.gos", R"(// Calls functions of the Rust crate in `rust/`.
+
+use MODULE_rust
+
+fn main() { println!("{}", MODULE_rust::sum(#[1, 2, 3])) }
+
+#[cfg(test)]
+mod tests {
+    use MODULE_rust
+
+    #[test]
+    fn rust_adds() { assert_eq(MODULE_rust::sum(#[1, 2]), 3) }
+}
+)"},
+};
+
+llvm::ArrayRef<TemplateFile> filesOf(ProjectTemplate which) {
+  switch (which) {
+  case ProjectTemplate::Program:
+    return kProgram;
+  case ProjectTemplate::Library:
+    return kLibrary;
+  case ProjectTemplate::Binding:
+    return kBinding;
+  }
+  return {};
+}
+
+std::string replaceAll(StringRef text, StringRef from, StringRef to) {
+  std::string result;
+  for (;;) {
+    const size_t at = text.find(from);
+    result += text.take_front(at);
+    if (at == StringRef::npos)
+      return result;
+    result += to;
+    text = text.drop_front(at + from.size());
+  }
+}
+
+/// Why a word cannot name a project; empty if it can.
+StringRef problemOf(StringRef name) {
+  if (name.empty())
+    return "it is empty";
+  if (name.size() > 100)
+    return "it is too long";
+  if (!llvm::isAlpha(name.front()) ||
+      !llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '-' || c == '_'; }))
+    return "it is letters, digits, `-` and `_`, a letter first";
+  const std::string module = moduleNameOf(name);
+  const bool isReserved = llvm::StringSwitch<bool>(module)
+#define GOS_KEYWORD(kind, spelling) .Case(spelling, true)
+#include "compiler/lex/token_kinds.def"
+                              .Cases("std", "core", "main", "lib", true)
+                              .Default(false);
+  return module.empty() || isReserved ? "it is a word of the language" : "";
+}
+
+int fail(const llvm::Twine& text, StringRef hint = {}) {
+  llvm::errs() << "gos: error: " << text << '\n';
+  if (!hint.empty())
+    llvm::errs() << "  " << hint << '\n';
+  return kExitDiagnostics;
+}
+
+bool isEmptyDirectory(const std::string& path) {
+  DIR* stream = ::opendir(path.c_str());
+  if (!stream)
+    return false;
+  bool isEmpty = true;
+  while (const dirent* entry = ::readdir(stream))
+    isEmpty &= StringRef(entry->d_name) == "." || StringRef(entry->d_name) == "..";
+  ::closedir(stream);
+  return isEmpty;
+}
+
+/// Writes one file of the project beneath `directory`. False with errno set.
+bool writeFile(const std::string& directory, StringRef path, StringRef text) {
+  for (size_t slash = path.find('/'); slash != StringRef::npos; slash = path.find('/', slash + 1))
+    if (::mkdir((directory + "/" + path.take_front(slash)).str().c_str(), 0777) != 0 &&
+        errno != EEXIST)
+      return false;
+  const int fd = ::open((directory + "/" + path).str().c_str(),
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return false;
+  bool written = true;
+  while (written && !text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count >= 0)
+      text = text.drop_front(size_t(count));
+    else
+      written = errno == EINTR;
+  }
+  const int number = errno;
+  written &= ::close(fd) == 0;
+  errno = number;
+  return written;
+}
+
+/// Takes back what was written, in the reverse order.
+void removeFiles(const std::string& directory, llvm::ArrayRef<TemplateFile> files) {
+  for (const TemplateFile& file : files)
+    ::unlink((directory + "/" + file.path).str().c_str());
+  for (StringRef made : {"rust/src", "rust", "src"})
+    ::rmdir((directory + "/" + made).str().c_str());
+  ::rmdir(directory.c_str());
+}
+
+} // namespace
+
+int runNew(const Options& options) {
+  const StringRef target = StringRef(options.operands.front()).rtrim('/');
+  const size_t slash = target.rfind('/');
+  const StringRef name = slash == StringRef::npos ? target : target.drop_front(slash + 1);
+  if (name == "." || name == "..")
+    return fail(quoted(target) + " is there already", "name a directory that is to be made");
+  if (const StringRef problem = problemOf(name); !problem.empty())
+    return fail(quoted(name) + " cannot name a project: " + problem,
+                "the last part of the directory is the name");
+  struct stat status;
+  if (::lstat(target.str().c_str(), &status) == 0) {
+    if (!S_ISDIR(status.st_mode))
+      return fail(quoted(target) + " is there already", "name a directory that is to be made");
+    if (!isEmptyDirectory(target.str()))
+      return fail(quoted(target) + " is not empty", "name a directory that is to be made");
+  }
+
+  // The whole project appears in one step: it is made beside its place, and renamed.
+  const std::string parent = slash == StringRef::npos ? "." : target.take_front(slash + 1).str();
+  uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != ssize_t(sizeof number))
+    return fail("no random number: " + systemWords(errno));
+  const std::string draft = parent + "/.gos-new-" + llvm::utohexstr(number, true);
+  const auto files = filesOf(options.projectTemplate);
+  if (::mkdir(draft.c_str(), 0777) != 0)
+    return fail("cannot make a directory in " + quoted(parent) + ": " + systemWords(errno));
+  const std::string module = moduleNameOf(name);
+  for (const TemplateFile& file : files) {
+    const std::string text = replaceAll(replaceAll(file.text, "NAME", name), "MODULE", module);
+    if (writeFile(draft, file.path, text))
+      continue;
+    const int problem = errno;
+    removeFiles(draft, files);
+    return fail("cannot write " + quoted(file.path) + ": " + systemWords(problem));
+  }
+  if (::rename(draft.c_str(), target.str().c_str()) != 0) {
+    const int problem = errno;
+    removeFiles(draft, files);
+    return fail("cannot make " + quoted(target) + ": " + systemWords(problem));
+  }
+  llvm::outs() << "made " << quoted(target) << ":\n";
+  for (const TemplateFile& file : files)
+    llvm::outs() << "  " << file.path << '\n';
+  llvm::outs() << (options.projectTemplate == ProjectTemplate::Library ? "try `gos test "
+                                                                       : "try `gos run ")
+               << target << "`\n";
+  return kExitClean;
 }
 
 } // namespace gos::driver

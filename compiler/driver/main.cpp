@@ -1,6 +1,8 @@
 // gos: one command line in, one exit code out.
 
 #include "compiler/driver/command.h"
+#include "compiler/driver/rows.h"
+#include "compiler/testing/worker.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -60,6 +62,8 @@ static int reportUnwritten(int code) {
 
 int main(int argc, char** argv) {
   fillStandardDescriptors();
+  if (argc > 1 && argv[1] == gos::testing::kWorkerArgument)
+    return reportUnwritten(gos::testing::runWorker(argc, argv));
   tuneAllocator();
   return reportUnwritten(dispatch(argc, argv));
 }
@@ -116,7 +120,8 @@ static int dispatch(int argc, char** argv) {
     break;
   }
   if (options.operands.empty()) {
-    printHelp(llvm::outs(), std::nullopt);
+    options.wantsManual ? printManualPage(llvm::outs(), std::nullopt)
+                        : printHelp(llvm::outs(), std::nullopt);
     return kExitClean;
   }
   auto about = commandFromSpelling(options.operands.front());
@@ -125,6 +130,6 @@ static int dispatch(int argc, char** argv) {
                  << hintForCommand(options.operands.front()) << '\n';
     return kExitUsage;
   }
-  printHelp(llvm::outs(), about);
+  options.wantsManual ? printManualPage(llvm::outs(), about) : printHelp(llvm::outs(), about);
   return kExitClean;
 }

@@ -1,5 +1,6 @@
 #include "compiler/driver/options.h"
 
+#include "compiler/driver/rows.h"
 #include "diagnostics/escape.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -10,10 +11,6 @@ namespace {
 
 using llvm::StringRef;
 
-using CommandSet = unsigned;
-constexpr CommandSet bit(CommandId id) {
-  return 1u << unsigned(id);
-}
 /// What compiles Rust bindings where a project has them.
 constexpr CommandSet kBinds = bit(CommandId::Check) | bit(CommandId::Build) | bit(CommandId::Run) |
                               bit(CommandId::Test) | bit(CommandId::Doc) | bit(CommandId::Repl);
@@ -21,20 +18,6 @@ constexpr CommandSet kFolds = kBinds | bit(CommandId::Disassemble);
 constexpr CommandSet kDiagnoses = kFolds | bit(CommandId::Parse) | bit(CommandId::Fmt);
 constexpr CommandSet kExplains = bit(CommandId::Explain);
 constexpr CommandSet kAll = ~0u;
-
-enum Repeat : uint8_t { Once, Many };
-
-struct CommandRow {
-  CommandId id;
-  StringRef spelling, operands, summary;
-};
-struct OptionRow {
-  OptionId id;
-  StringRef spelling, value;
-  CommandSet commands;
-  Repeat repeat;
-  StringRef summary;
-};
 
 const CommandRow kCommands[] = {
 #define GOS_COMMAND(id, spelling, operands, summary) {CommandId::id, spelling, operands, summary},
@@ -345,6 +328,9 @@ private:
     case OptionId::Quiet:
       options_.quiet = true;
       return true;
+    case OptionId::Man:
+      options_.wantsManual = true;
+      return true;
     case OptionId::Help:
       options_.wantsHelp = true;
       return true;
@@ -442,16 +428,6 @@ void printRows(llvm::raw_ostream& out, llvm::ArrayRef<std::pair<std::string, Str
   }
 }
 
-/// "--sandbox[=LEVEL]", "-o FILE", "--quiet".
-std::string optionWords(const OptionRow& option) {
-  StringRef value = option.value;
-  if (value.empty())
-    return option.spelling.str();
-  if (value.consume_front("["))
-    return (option.spelling + "[=" + value).str();
-  return (option.spelling + (option.spelling.starts_with("--") ? "=" : " ") + value).str();
-}
-
 void printCommandHelp(llvm::raw_ostream& out, CommandId command) {
   const CommandRow& entry = row(command);
   out << "gos " << entry.spelling << ": " << entry.summary << "\n\nusage: gos " << entry.spelling
@@ -480,18 +456,92 @@ void printCommandHelp(llvm::raw_ostream& out, CommandId command) {
            "  gos run examples/lookup_table -- 42\n"
            "\nexit code: the program's own; 1 diagnostics, 2 wrong usage, 101 panic\n";
     break;
+  case CommandId::Test:
+    out << "\nA project is one program with all its files; each file beneath its tests/ is a program of\n"
+           "its own that uses the project by name. A file, and each file of a directory without a\n"
+           "project.toml, is a program too. `#[cfg(test)]` holds.\n"
+           "Every `#[test] fn` runs in a process of its own, in the directory of its project. It fails\n"
+           "on a panic, a returned Err, a failed check, or if it asserts nothing. Code in documentation\n"
+           "runs as well. Tests are not confined; compile-time regions are.\n"
+           "\nexamples:\n"
+           "  gos test\n"
+           "  gos test --run='^parser::' --fail-fast\n"
+           "  gos test --junit-out=report.xml examples/lookup_table\n"
+           "\nexit code: 0 all passed, 1 a test failed or a file did not load, 2 wrong usage\n";
+    break;
+  case CommandId::New:
+    out << "\nThe last part of DIR names the project. DIR must not exist, or be empty.\n"
+           "\nexamples:\n"
+           "  gos new hello\n"
+           "  gos new --template=lib shapes\n"
+           "  gos new --template=binding fast_stats\n"
+           "\nexit code: 0 made, 1 it cannot be made, 2 wrong usage\n";
+    break;
+  case CommandId::Fmt:
+    out << "\nWithout FILE or DIR the project of the working directory; of a directory every `.gos` file\n"
+           "beneath it, links and hidden directories left out; `-` is standard input, laid out to standard\n"
+           "output. A file that is not a program stays as it is, and its diagnostics are shown.\n"
+           "\nexamples:\n"
+           "  gos fmt\n"
+           "  gos fmt --check src tests\n"
+           "  gos fmt - < draft.gos\n"
+           "\nexit code: 0, 1 a file would change (--check) or could not be laid out, 2 wrong usage\n";
+    break;
+  case CommandId::Clean:
+    out << "\nRemoves the executable that `gos build` wrote for the project of DIR, or of the working\n"
+           "directory, and what Cargo built of its Rust bindings. With --all what Cargo built for every\n"
+           "project of yours. What `gos` did not make stays.\n"
+           "\nexamples:\n"
+           "  gos clean\n"
+           "  gos clean --all\n"
+           "\nexit code: 0, 1 something could not be removed, 2 wrong usage\n";
+    break;
+  case CommandId::Completions:
+    out << "\nexamples:\n"
+           "  gos completions bash > ~/.local/share/bash-completion/completions/gos\n"
+           "  gos completions zsh > ~/.zfunc/_gos\n"
+           "  gos completions fish > ~/.config/fish/completions/gos.fish\n"
+           "\nexit code: 0, or 2 for a shell that is not known\n";
+    break;
   case CommandId::Explain:
     out << "\nexamples:\n  gos explain GX0010\n  gos explain\n"
            "\nexit code: 0, or 2 for a code that does not exist\n";
     break;
   case CommandId::Build:
-  case CommandId::Test:
+    out << "\nThe executable needs neither gos nor the sources: runtime, program and Rust bindings are\n"
+           "in it. Without FILE or DIR the project of the working directory is built.\n"
+           "A project goes to `project.output` in its own directory, or to a file there with the last\n"
+           "part of its id as name; a FILE to the working directory, with its name without `.gos`.\n"
+           "A build that fails leaves the executable that was there.\n"
+           "The executable is not confined, and neither are the bindings in it.\n"
+           "\nexamples:\n"
+           "  gos build\n"
+           "  gos build hello.gos && ./hello\n"
+           "  gos build --sandbox -o bin/app examples/lookup_table\n"
+           "\nexit code: 0 built or up to date, 1 diagnostics, 2 wrong usage\n";
+    break;
   case CommandId::Doc:
+    out << "\nComments directly above an item document it, one at the top of a file its module. Of a program\n"
+           "everything is shown, of a library what is `pub`. Nothing of the program runs.\n"
+           "--html replaces a directory that it made before, or an empty one; no other.\n"
+           "\nexamples:\n"
+           "  gos doc\n"
+           "  gos doc std\n"
+           "  gos doc std::fs::read_to_string\n"
+           "  gos doc --html=site examples/lookup_table\n"
+           "\nexit code: 0 shown, 1 diagnostics or an unknown name, 2 wrong usage\n";
+    break;
   case CommandId::Repl:
-  case CommandId::New:
-  case CommandId::Fmt:
-  case CommandId::Clean:
-  case CommandId::Completions:
+    out << "\nLines are statements, items and expressions; the value of an expression is shown with its type.\n"
+           "What the files of the project declare is in scope; its `main` does not run. `:help` shows the\n"
+           "rest. Lines run unconfined, their compile-time regions under the policy of `gos check`.\n"
+           "Without a terminal lines are read as they come, and only results are printed.\n"
+           "\nexamples:\n"
+           "  gos repl\n"
+           "  gos repl examples/lookup_table\n"
+           "  echo '6 * 7' | gos repl\n"
+           "\nexit code: the program's own if a line ends it; 0, or 1 if a line of a pipe failed; 2 wrong usage\n";
+    break;
   case CommandId::Parse:
   case CommandId::Disassemble:
   case CommandId::Help:
@@ -500,6 +550,23 @@ void printCommandHelp(llvm::raw_ostream& out, CommandId command) {
 }
 
 } // namespace
+
+llvm::ArrayRef<CommandRow> commandRows() {
+  return kCommands;
+}
+
+llvm::ArrayRef<OptionRow> optionRows() {
+  return kOptions;
+}
+
+std::string optionWords(const OptionRow& option) {
+  StringRef value = option.value;
+  if (value.empty())
+    return option.spelling.str();
+  if (value.consume_front("["))
+    return (option.spelling + "[=" + value).str();
+  return (option.spelling + (option.spelling.starts_with("--") ? "=" : " ") + value).str();
+}
 
 llvm::StringRef spelling(CommandId command) {
   return row(command).spelling;

@@ -50,6 +50,7 @@ struct Options {
   std::vector<std::string> operands;  // FILE or DIR, CODE, COMMAND
   std::vector<std::string> arguments; // of the program, for `run`
   bool wantsHelp = false;
+  bool wantsManual = false; // help as a manual page
   std::optional<ComptimeIo> comptimeIo;
   std::vector<std::string> comptimeEnv;
   Budgets budgets;

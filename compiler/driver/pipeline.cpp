@@ -1,10 +1,13 @@
 #include "compiler/driver/pipeline.h"
 
+#include "compiler/driver/binding_modules.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/parse/parse.h"
 #include "stdlib/builtins.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 namespace gos::driver {
 namespace {
@@ -30,6 +33,11 @@ std::vector<std::string> modulePath(llvm::StringRef path, const Package& package
 
 Compilation::Compilation(const Options& options) : options_(options) {}
 
+void Compilation::compileTests(std::function<void(check::ProgramInput&)> afterParse) {
+  testing_ = true;
+  afterParse_ = std::move(afterParse);
+}
+
 size_t Compilation::lineCount() const {
   size_t lines = 0;
   for (const resolve::Package& package : input_->packages)
@@ -39,17 +47,80 @@ size_t Compilation::lineCount() const {
 }
 
 bool Compilation::compile(llvm::StringRef path, bool needsMain) {
+  return open(path) && addBindings() && checkAndFold(needsMain);
+}
+
+bool Compilation::open(llvm::StringRef path) {
   project_ = loadProject(path, sources_, engine_);
   if (!project_)
     return false;
+  separateTestFile();
+  makePolicy();
+  return parseProject();
+}
+
+bool Compilation::openEmpty() {
+  project_ = loadProjectOfText("input", sources_, engine_);
+  if (!project_)
+    return false;
+  makePolicy();
+  input_.reset(new check::ProgramInput{context_, sources_, &check::standardLibrary()});
+  auto file = sources_.addCopy("<input>", "");
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return false;
+  }
+  sources_.file(*file).package = 1;
+  parse::ParseOptions parseOptions;
+  parseOptions.isEntry = true;
+  resolve::Package package;
+  package.name = project_->root().moduleName;
+  resolve::SourceModule module;
+  module.file = parse::parseFile(*file, sources_, context_, engine_, parseOptions);
+  module.file.module->package = 1;
+  package.modules.push_back(std::move(module));
+  input_->packages.push_back(std::move(package));
+  // Its dependencies are not loaded: a project is opened by its directory.
+  project_->packages.resize(1);
+  project_->packages.front().dependencies.clear();
+  return true;
+}
+
+void Compilation::makePolicy() {
   policy_ = makeComptimePolicy(*project_, options_.comptimeIo, engine_);
   policy_.permittedEnv = options_.comptimeEnv;
   policy_.budgets = options_.budgets;
-  return parseProject() && checkAndFold(needsMain);
+}
+
+/// A file beneath `tests/` of a package is a program of its own that uses the package as anybody
+/// else would, by its name.
+void Compilation::separateTestFile() {
+  Package& root = project_->packages.front();
+  if (!root.manifest || !root.manifest->hasProject || root.loneFile ||
+      !llvm::StringRef(root.entry).starts_with("tests/"))
+    return;
+  auto exists = [&](const char* path) {
+    return llvm::sys::fs::exists(root.directory + "/" + path);
+  };
+  Package library = root;
+  library.index = uint32_t(project_->packages.size());
+  library.entry = root.manifest->entry        ? root.manifest->entry->value
+                  : exists("src/lib.gos")     ? "src/lib.gos"
+                  : exists("src/main.gos")    ? "src/main.gos"
+                                              : "";
+  root.loneFile = true;
+  root.sourceDirectory = "tests";
+  if (library.entry.empty())
+    return;
+  library.baseDirectory = library.sourceDirectory;
+  root.dependencies.push_back({library.moduleName, library.id, library.index, {}});
+  project_->packages.push_back(std::move(library));
 }
 
 bool Compilation::parseProject() {
   input_.reset(new check::ProgramInput{context_, sources_, &check::standardLibrary()});
+  input_->testing = testing_;
+  const std::string& rootDirectory = project_->root().directory;
   for (const Package& package : project_->packages) {
     resolve::Package parsed;
     parsed.name = package.moduleName;
@@ -67,7 +138,9 @@ bool Compilation::parseProject() {
       ++fileCount_;
       sources_.file(*file).package = package.index + 1;
       parse::ParseOptions parseOptions;
-      parseOptions.isEntry = path == package.entry && package.index == 0;
+      parseOptions.isEntry =
+          path == package.entry && (package.index == 0 || package.directory == rootDirectory);
+      parseOptions.isTest = testing_ && package.index == 0;
       resolve::SourceModule module;
       if (path != package.entry)
         module.path = modulePath(path, package);
@@ -77,11 +150,30 @@ bool Compilation::parseProject() {
     }
     input_->packages.push_back(std::move(parsed));
   }
+  if (afterParse_ && !engine_.hasErrors())
+    afterParse_(*input_);
   return !engine_.hasErrors();
+}
+
+/// The Rust bindings are built, or found, here for every command; what they declare joins the program.
+bool Compilation::addBindings() {
+  if (!bindings::hasBindings(*project_))
+    return true;
+  bindings::BuildOptions build;
+  build.sandbox = options_.sandbox;
+  build.quiet = options_.quiet;
+  if (!options_.quiet && options_.messageFormat == MessageFormat::Text)
+    build.progress = &llvm::errs();
+  artifact_ = bindings::ensureBindings(*project_, build, engine_);
+  if (!artifact_)
+    return false;
+  foreign_ = stdlib::ForeignLibrary::create(artifact_->image.get(), foreignOffers(artifact_->signatures));
+  return addBindingModules(*project_, artifact_->signatures, *input_, engine_);
 }
 
 bool Compilation::checkAndFold(bool needsMain) {
   fold::FoldContext fold{*input_, policy_, stdlib::nativeTable(), engine_, {}, 0, 0};
+  fold.foreign = foreign_.get();
   for (;;) {
     program_.reset();
     program_ = check::check(*input_, engine_);
@@ -93,10 +185,12 @@ bool Compilation::checkAndFold(bool needsMain) {
     }
     const fold::FoldOutcome outcome = fold::foldRound(fold, *program_);
     regionCount_ = fold.record.regions;
+    foldInputs_ = fold.record.inputs;
     switch (outcome) {
     case fold::FoldOutcome::Nothing:
       return true;
     case fold::FoldOutcome::Failed:
+      foldFailed_ = true;
       return false;
     case fold::FoldOutcome::Spliced:
       break;
@@ -105,7 +199,19 @@ bool Compilation::checkAndFold(bool needsMain) {
 }
 
 std::optional<vm::Module> Compilation::lowerProgram() {
+  return lower({}, /*withMain=*/true);
+}
+
+std::optional<vm::Module>
+Compilation::lowerEntries(llvm::ArrayRef<ast::FunctionItem*> entries) {
+  return lower(entries, /*withMain=*/false);
+}
+
+std::optional<vm::Module> Compilation::lower(llvm::ArrayRef<ast::FunctionItem*> entries,
+                                             bool withMain) {
   lower::LowerRequest request;
+  request.withMain = withMain;
+  request.entries = entries;
   auto module = lower::lower(*program_, request, engine_);
   if (!module) {
     std::string why = llvm::toString(module.takeError());
@@ -114,6 +220,29 @@ std::optional<vm::Module> Compilation::lowerProgram() {
     return std::nullopt;
   }
   return std::move(*module);
+}
+
+bool Compilation::checkOutput(llvm::StringRef path) {
+  llvm::SmallString<256> directory, wanted;
+  const llvm::StringRef parent = llvm::sys::path::parent_path(path);
+  if (llvm::sys::fs::real_path(parent.empty() ? "." : parent, directory))
+    return true; // it cannot be written either, and whoever tries says so
+  wanted = directory;
+  llvm::sys::path::append(wanted, llvm::sys::path::filename(path));
+  for (const vm::FoldInput& input : foldInputs_) {
+    if (input.kind == vm::FoldInput::Kind::Environment || input.package == 0 ||
+        input.package > project_->packages.size())
+      continue;
+    const Package& package = project_->packages[input.package - 1];
+    if (llvm::StringRef(wanted) != package.directory + "/" + input.name &&
+        !llvm::sys::fs::equivalent(wanted, package.directory + "/" + input.name))
+      continue;
+    engine_.report(diag::OutputIsInput, path)
+        .note("what it holds would change the program that writes it")
+        .help("write it elsewhere, outside of what compile-time regions read");
+    return false;
+  }
+  return true;
 }
 
 } // namespace gos::driver

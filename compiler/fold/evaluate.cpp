@@ -6,7 +6,8 @@
 namespace gos::fold {
 
 llvm::Expected<std::unique_ptr<Evaluator>> Evaluator::create(llvm::StringRef module, llvm::StringRef policy,
-                                                             const vm::NativeTable& natives) {
+                                                             const vm::NativeTable& natives,
+                                                             vm::ForeignLinker* foreign) {
   auto readModule = vm::deserialise(module);
   if (!readModule)
     return readModule.takeError();
@@ -17,6 +18,7 @@ llvm::Expected<std::unique_ptr<Evaluator>> Evaluator::create(llvm::StringRef mod
   evaluator->module_ = std::move(*readModule);
   evaluator->policy_ = std::move(*readPolicy);
   evaluator->natives_ = &natives;
+  evaluator->foreign_ = foreign;
   if (auto error = vm::verify(evaluator->module_, natives))
     return error;
   return evaluator;
@@ -35,6 +37,7 @@ RegionAnswer Evaluator::evaluate(size_t index, Origin origin) {
   options.depth = policy_.budgets.depth;
   options.outputBytes = policy_.budgets.outputBytes;
   options.verification = vm::Verification::Verified; // `create` did
+  options.foreign = foreign_;
   if (machine_) {
     machine_->restart(std::move(options));
   } else {
@@ -81,6 +84,7 @@ RegionAnswer Evaluator::evaluate(size_t index, Origin origin) {
   case vm::LayoutKind::Enum:
   case vm::LayoutKind::Closure:
   case vm::LayoutKind::Cell:
+  case vm::LayoutKind::Handle:
     break;
   }
   vm.releaseValue(result, function.result);

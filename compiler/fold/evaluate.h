@@ -43,7 +43,8 @@ public:
   /// Reads both byte forms back, verifies the module, compiles the policy. An error is a bug of ours or a forged
   /// message, never the user's mistake.
   static llvm::Expected<std::unique_ptr<Evaluator>> create(llvm::StringRef module, llvm::StringRef policy,
-                                                           const vm::NativeTable& natives);
+                                                           const vm::NativeTable& natives,
+                                                           vm::ForeignLinker* foreign = nullptr);
 
   size_t regionCount() const { return module_.regions.size(); }
   /// Runs region `index` of the module afresh: own heap, own globals, own budgets.
@@ -55,6 +56,7 @@ private:
   vm::Module module_;
   ComptimePolicy policy_;
   const vm::NativeTable* natives_ = nullptr;
+  vm::ForeignLinker* foreign_ = nullptr; // asked for what the gate lets by, at `full` alone
   std::unique_ptr<vm::Vm> machine_; // loaded once, restarted for every region: a region costs what it does
 };
 

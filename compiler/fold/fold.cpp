@@ -106,7 +106,8 @@ public:
         context_.engine.report(regions.front().node->span, diag::RegionRefused, why);
       return FoldOutcome::Failed;
     }
-    auto evaluator = Evaluator::create(vm::serialise(*module), serialize(context_.policy), context_.natives);
+    auto evaluator = Evaluator::create(vm::serialise(*module), serialize(context_.policy), context_.natives,
+                                       context_.foreign);
     if (!evaluator) {
       context_.engine.report(regions.front().node->span, diag::RegionRefused, llvm::toString(evaluator.takeError()));
       return FoldOutcome::Failed;

@@ -34,6 +34,8 @@ struct FoldContext {
   bool earlierForeign = false;
   llvm::StringMap<unsigned> generatedAt; // texts, by their place in a real file
   bool hasForeignText = false; // stands in the program: code of several packages made it
+  /// The library of Rust bindings, for regions at `full`; loaded when one of them calls it.
+  vm::ForeignLinker* foreign = nullptr;
 };
 
 /// Generated text may hold regions of its own; more rounds than this do not settle (GC0007).

@@ -26,22 +26,30 @@ std::string place(Span span, const Engine& engine) {
 }
 
 /// "called by `f` at file:line:column", for each frame between the failing call and the region.
-void addChain(Diagnostic& diagnostic, const std::vector<const vm::TraceFrame*>& frames, uint64_t omitted,
-              const Engine& engine) {
+void addChain(Diagnostic& diagnostic, const std::vector<const vm::TraceFrame*>& frames,
+              uint64_t omitted, const Engine& engine) {
   constexpr size_t kShown = 12;
   for (size_t i = 1; i < frames.size(); ++i) {
     if (i > kShown) {
       omitted += frames.size() - i;
       break;
     }
-    diagnostic.note("in `" + frames[i - 1]->function + "`, called at " + place(frames[i]->span, engine));
+    diagnostic.note("in `" + frames[i - 1]->function + "`, called at " +
+                    place(frames[i]->span, engine));
   }
   if (omitted)
     diagnostic.note("and " + std::to_string(omitted) + " more calls");
 }
 
-/// What the user called. Where the library wraps a builtin and the call left no spelling, the library function that the
-/// user's code entered: nobody can write, or look for, what it calls inside.
+/// "stats::fast::mean" where the builtin is a function of Rust bindings; else empty.
+llvm::StringRef rustFunction(const vm::Denial& denial) {
+  llvm::StringRef name = denial.builtin;
+  return name.consume_front("rust:") ? name : llvm::StringRef();
+}
+
+/// What the user called. Where the library wraps a builtin and the call left no spelling, the
+/// library function that the user's code entered: nobody can write, or look for, what it calls
+/// inside.
 std::string calledBuiltin(const vm::TrapDetails& trap) {
   if (!trap.denial.spelling.empty())
     return trap.denial.spelling;
@@ -51,10 +59,13 @@ std::string calledBuiltin(const vm::TrapDetails& trap) {
       break;
     entered = &frame;
   }
-  return entered && !entered->function.empty() ? entered->function : trap.denial.builtin;
+  if (entered && !entered->function.empty())
+    return entered->function;
+  return rustFunction(trap.denial).empty() ? trap.denial.builtin : rustFunction(trap.denial).str();
 }
 
-/// The ways to permit it, the narrowest first. No option loosens what a manifest holds down (ruling 1).
+/// The ways to permit it, the narrowest first. No option loosens what a manifest holds down (ruling
+/// 1).
 void addRemedies(Diagnostic& diagnostic, const vm::Denial& denial) {
   const bool fromManifest = !llvm::StringRef(denial.levelOrigin).starts_with("the ");
   if (denial.narrowest.empty() && denial.capability == Capability::Read &&
@@ -65,31 +76,40 @@ void addRemedies(Diagnostic& diagnostic, const vm::Denial& denial) {
                         ? "`" + denial.narrowest + "` permits this one variable"
                         : "read " + denial.narrowest + " instead");
   else if (fromManifest)
-    diagnostic.help("the level is held down by " + denial.levelOrigin + "; change it there if the code is trusted");
-  else if (denial.levelText == spelling(ComptimeIo::None) && lowestLevel(denial.capability) == ComptimeIo::Confined)
+    diagnostic.help("the level is held down by " + denial.levelOrigin +
+                    "; change it there if the code is trusted");
+  else if (denial.levelText == spelling(ComptimeIo::None) &&
+           lowestLevel(denial.capability) == ComptimeIo::Confined)
     diagnostic.help(denial.capability == Capability::Read
                         ? "`--comptime-io=confined` permits reads of files under the package root"
                     : denial.capability == Capability::EnvRead
                         ? "`--comptime-io=confined --comptime-env NAME` permits one variable"
                         : "`--comptime-io=confined` permits it, as a note of the compiler");
-  diagnostic.help(std::string("if the code is trusted, `--comptime-io=full` lets its regions reach everything you can") +
+  diagnostic.help(std::string("if the code is trusted, `--comptime-io=full` lets its regions reach "
+                              "everything you can") +
                   (fromManifest ? ", once the manifest does" : ""));
 }
 
-void reportDenial(const vm::TrapDetails& trap, const check::Region& region, const ComptimePolicy& policy,
-                  Engine& engine) {
+void reportDenial(const vm::TrapDetails& trap, const check::Region& region,
+                  const ComptimePolicy& policy, Engine& engine) {
   const vm::Denial& denial = trap.denial;
   const auto frames = userFrames(trap);
   const Span at = frames.empty() ? region.node->span : frames.front()->span;
   const std::string builtin = calledBuiltin(trap);
-  Diagnostic& diagnostic =
-      engine.report(at, diag::ComptimeDenied, builtin, reportName(denial.capability), denial.levelText);
+  Diagnostic& diagnostic = engine.report(at, diag::ComptimeDenied, builtin,
+                                         reportName(denial.capability), denial.levelText);
   if (!(at == region.node->span))
     diagnostic.label(region.node->span, "in this compile-time region");
   if (!denial.detail.empty())
     diagnostic.primary(denial.detail);
   addChain(diagnostic, frames, trap.traceOmitted, engine);
-  if (builtin != denial.builtin && !llvm::StringRef(denial.builtin).starts_with("intrinsics::"))
+  if (const llvm::StringRef rust = rustFunction(denial); !rust.empty())
+    diagnostic.note(
+        "`" + builtin + "` is " +
+        (builtin == rust ? "a Rust function" : ("the Rust function `" + rust + "`").str()) +
+        ", and native code cannot be bounded");
+  else if (builtin != denial.builtin &&
+           !llvm::StringRef(denial.builtin).starts_with("intrinsics::"))
     diagnostic.note("`" + builtin + "` is `std::" + denial.builtin + "`");
   diagnostic.note("the level `" + denial.levelText + "` comes from " + denial.levelOrigin);
   if (const auto caller = vm::policyPackage(denial.package);
@@ -101,8 +121,8 @@ void reportDenial(const vm::TrapDetails& trap, const check::Region& region, cons
 
 } // namespace
 
-void reportTrap(const vm::TrapDetails& trap, const check::Region& region, const ComptimePolicy& policy,
-                Engine& engine) {
+void reportTrap(const vm::TrapDetails& trap, const check::Region& region,
+                const ComptimePolicy& policy, Engine& engine) {
   const Span at = region.node->span;
   const auto frames = userFrames(trap);
   auto withPlace = [&](Diagnostic& diagnostic) {
@@ -123,13 +143,17 @@ void reportTrap(const vm::TrapDetails& trap, const check::Region& region, const 
     if (const size_t more = trap.message.find(" (`"); more != std::string::npos)
       diagnostic.note(llvm::StringRef(trap.message).substr(more + 2).rtrim(")").str());
     if (counter == "steps")
-      diagnostic.help("if the region is meant to work that long, raise the limit with `--comptime-steps=N`");
+      diagnostic.help(
+          "if the region is meant to work that long, raise the limit with `--comptime-steps=N`");
     else if (counter == "heap")
-      diagnostic.help("if the region is meant to hold that much, raise the limit with `--comptime-memory=BYTES`");
+      diagnostic.help("if the region is meant to hold that much, raise the limit with "
+                      "`--comptime-memory=BYTES`");
     else if (counter == "depth")
-      diagnostic.help("if the recursion is meant to go that deep, raise the limit with `--comptime-depth=N`");
+      diagnostic.help(
+          "if the recursion is meant to go that deep, raise the limit with `--comptime-depth=N`");
     else if (counter == "nesting")
-      diagnostic.note("constants, comparisons or callbacks were nested that deep; no option raises this limit");
+      diagnostic.note(
+          "constants, comparisons or callbacks were nested that deep; no option raises this limit");
     return;
   }
   case vm::TrapKind::Panic:

@@ -243,7 +243,8 @@ void FunctionLowering::callSelected(const Selected& selected,
   Type* resultType = signature.result ? module_.instantiate(signature.result, environment)
                                       : module_.types().unit();
   LayoutId result = layoutOf(resultType);
-  bool native = selected.function->builtin >= 0;
+  const ast::ForeignFunction* foreign = selected.function->foreign;
+  bool native = selected.function->builtin >= 0 || foreign;
   openArguments(args, native);
   llvm::SmallVector<Operand, 8> values;
   for (CallArgument& arg : args)
@@ -261,7 +262,8 @@ void FunctionLowering::callSelected(const Selected& selected,
       inOut.push_back(arg.isInOut);
     }
     uint32_t import =
-        module_.native(module_.builtinPath(selected.function), parameters, inOut, result);
+        foreign ? module_.foreign(*foreign, parameters, inOut, result)
+                : module_.native(module_.builtinPath(selected.function), parameters, inOut, result);
     arguments(values);
     code_.spelling(spelling);
     code_.op(Opcode::CallNative, target, import);

@@ -36,6 +36,9 @@ void FunctionLowering::lower() {
   case Instance::Kind::Constructor:
     lowerThunk();
     break;
+  case Instance::Kind::Session:
+    lowerSession(instance_.function);
+    break;
   }
   finish();
 }
@@ -83,6 +86,38 @@ void FunctionLowering::lowerFunction(const ast::FunctionItem* function) {
   emit(function->body, Destination::ret());
   if (!code_.isDead())
     emitReturn(unit());
+}
+
+/// A line of a session: earlier variables are found in their globals, its own are put there.
+void FunctionLowering::lowerSession(const ast::FunctionItem* main) {
+  const check::Signature& signature =
+      module_.program().signature(const_cast<ast::FunctionItem*>(main));
+  resultType_ = concrete(signature.result);
+  resultLayout_ = layoutOf(resultType_);
+  facts_.gather(
+      main->body, module_.program(), [&](Type* t) { return concrete(t)->withoutReferences(); }, {});
+  const SessionLine& session = *module_.session();
+  for (const ast::Variable* variable : session.variables.take_front(session.earlierVariables)) {
+    Local& local =
+        declare(variable, concrete(variable->type)->withoutReferences(), Local::Storage::Cell);
+    local.cell = registers_.make(layouts().cellOf(local.layout), true);
+    code_.prologue(Opcode::LoadGlobal, local.cell, *module_.sessionGlobal(variable));
+  }
+  for (const ast::Stmt* each : main->body->statements.drop_front(session.firstStatement)) {
+    if (code_.isDead())
+      break;
+    statement(each);
+  }
+  if (main->body->tail && !code_.isDead())
+    emit(main->body->tail, Destination::ret());
+  if (!code_.isDead())
+    emitReturn(unit());
+}
+
+std::optional<uint32_t> FunctionLowering::sessionGlobal(const ast::Variable* variable) const {
+  if (instance_.kind != Instance::Kind::Session)
+    return std::nullopt;
+  return module_.sessionGlobal(variable);
 }
 
 void FunctionLowering::lowerClosure(const ast::ClosureExpr* closure) {
@@ -438,13 +473,36 @@ bool FunctionLowering::capturedByCell(const ast::Variable* variable) {
 }
 
 bool FunctionLowering::needsCell(const ast::Variable* variable) const {
-  return variable->capturedByReference || facts_.borrowed.contains(variable);
+  return variable->capturedByReference || facts_.borrowed.contains(variable) ||
+         sessionGlobal(variable).has_value();
 }
 
 void FunctionLowering::bindVariable(const ast::Variable* variable, Type* type, Operand value) {
   LayoutId layout = layoutOf(type);
   if (isReference(layout) && value.layout != layout)
     value = converted(value, layout);
+  if (auto global = sessionGlobal(variable)) {
+    const Local* known = find(variable);
+    Register cell = known ? known->cell : acquire(layouts().cellOf(layout));
+    if (!known)
+      code_.op(Opcode::LoadGlobal, cell, *global);
+    if (isReference(layout)) {
+      code_.op(Opcode::CellSetTake, cell, owned(value));
+      taken(value);
+    } else {
+      Operand scalar = value;
+      scalar.layout = layout;
+      code_.op(Opcode::CellSet, cell, inRegister(scalar));
+      drop(scalar);
+    }
+    if (!known) {
+      Local& local = declare(variable, type, Local::Storage::Cell);
+      local.cell = cell;
+      live_[cell] = 1;
+      scopes_.back().owned.push_back(cell);
+    }
+    return;
+  }
   if (rebinding_)
     if (const Local* local = find(variable)) {
       if (local->storage != Local::Storage::Cell) {

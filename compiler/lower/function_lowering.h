@@ -118,6 +118,9 @@ private:
   void lowerClosure(const ast::ClosureExpr* closure);
   void lowerValue(Expr* value, Type* type); // a region or a global
   void lowerThunk();
+  void lowerSession(const ast::FunctionItem* main);
+  /// The global of a variable that a line of a session binds for later ones.
+  std::optional<uint32_t> sessionGlobal(const ast::Variable* variable) const;
   void finish();
   void bindParameter(const ast::Pattern* pattern, Type* type, Register reg);
 

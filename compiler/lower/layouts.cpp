@@ -320,7 +320,9 @@ void Layouts::fillNominal(Type* type, LayoutId id) {
   };
   if (type->kind == Kind::Struct) {
     auto* item = llvm::cast<ast::StructItem>(type->item);
-    if (item->fields.empty()) {
+    if (item->isForeign) {
+      layout.kind = LayoutKind::Handle;
+    } else if (item->fields.empty()) {
       layout.kind = LayoutKind::Int; // as an enum of one variant
       layout.scalar = vm::ScalarKind::UnitEnum;
       layout.width = vm::IntWidth::U16;
@@ -329,7 +331,8 @@ void Layouts::fillNominal(Type* type, LayoutId id) {
     }
     // The kind must stand before the fields are laid out: they may mention this type.
     module_.layouts[vm::index(id)] = layout;
-    layout.variants.push_back(variantOf(item->name.name.text(), item->shape, item->fields, 0));
+    if (!item->isForeign)
+      layout.variants.push_back(variantOf(item->name.name.text(), item->shape, item->fields, 0));
     if (layout.kind == LayoutKind::Int)
       layout.variants[0].shape = vm::VariantShape::Unit;
   } else {

@@ -79,6 +79,7 @@ void FunctionLowering::construct(LayoutId layout, uint32_t variant,
   case vm::LayoutKind::Set:
   case vm::LayoutKind::Closure:
   case vm::LayoutKind::Cell:
+  case vm::LayoutKind::Handle:
     for (Operand& field : fields)
       drop(field);
     return; // only in code the checker refused

@@ -321,6 +321,16 @@ uint32_t ModuleLowering::native(llvm::StringRef path, llvm::ArrayRef<vm::LayoutI
   return found->second;
 }
 
+uint32_t ModuleLowering::foreign(const ast::ForeignFunction& function,
+                                 llvm::ArrayRef<vm::LayoutId> parameters,
+                                 llvm::ArrayRef<bool> inOut, vm::LayoutId result) {
+  // A colon stands in no path of the library: the names cannot meet.
+  const uint32_t import = native("rust:" + function.path.str(), parameters, inOut, result);
+  module_.natives[import].symbol = function.symbol.str();
+  module_.natives[import].signature = function.signature.str();
+  return import;
+}
+
 void ModuleLowering::notYet(Span span, llvm::StringRef what) {
   failed_ = true;
   if (reported_.try_emplace(span.begin, true).second)
@@ -348,7 +358,9 @@ void ModuleLowering::lowerInstance(const Instance& instance) {
 
 llvm::Expected<vm::Module> ModuleLowering::run(const LowerRequest& request) {
   types().allowInstances();
-  if (request.withMain && program_.main)
+  if (request.session && program_.main)
+    module_.entry = sessionLine(*request.session);
+  else if (request.withMain && program_.main)
     module_.entry = function(Selected{program_.main});
   for (const check::Region& region : request.regions) {
     Instance instance;
@@ -363,6 +375,8 @@ llvm::Expected<vm::Module> ModuleLowering::run(const LowerRequest& request) {
     instance.span = region.node->span;
     module_.regions.push_back(enqueue(std::move(instance)));
   }
+  for (ast::FunctionItem* entry : request.entries)
+    module_.regions.push_back(function(Selected{entry}));
   // A bound on what recursive instantiation can make; thunks of regions are the program's own.
   constexpr size_t kMaxInstances = 200'000;
   while (!queue_.empty()) {
@@ -377,7 +391,38 @@ llvm::Expected<vm::Module> ModuleLowering::run(const LowerRequest& request) {
   if (failed_)
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                    "the program uses what is not built yet");
+  if (request.globalItems) {
+    request.globalItems->assign(module_.globals.size(), nullptr);
+    for (const auto& [key, number] : globals_)
+      (*request.globalItems)[number] = key.first.first;
+  }
   return std::move(module_);
+}
+
+vm::FunctionId ModuleLowering::sessionLine(const SessionLine& session) {
+  session_ = &session;
+  for (const ast::Variable* variable : session.variables) {
+    sessionGlobals_[variable] = uint32_t(module_.globals.size());
+    Type* type = instantiate(variable->type, {})->withoutReferences();
+    if (type->is(Kind::Never))
+      type = types().unit();
+    module_.globals.push_back(
+        {variable->name.text().str(), layouts_.cellOf(layouts_.of(type)), vm::FunctionId::None});
+  }
+  Instance instance;
+  instance.kind = Instance::Kind::Session;
+  instance.function = program_.main;
+  instance.environment.package = packageOf(program_.main);
+  instance.environment.name = "input";
+  instance.span = program_.main->span;
+  return enqueue(std::move(instance));
+}
+
+std::optional<uint32_t> ModuleLowering::sessionGlobal(const ast::Variable* variable) const {
+  auto found = sessionGlobals_.find(variable);
+  if (found == sessionGlobals_.end())
+    return std::nullopt;
+  return found->second;
 }
 
 llvm::Expected<vm::Module> lower(check::Program& program, const LowerRequest& request,

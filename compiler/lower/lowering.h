@@ -9,13 +9,31 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
+#include <vector>
+
 namespace gos::lower {
+
+/// A line of a session (`gos repl`): the statements of `main` from one on. The variables that `main` binds at its
+/// outermost level, these first, live in globals, so that later lines find them where this one left them.
+struct SessionLine {
+  size_t firstStatement = 0;
+  /// In order of their statements: global i of the module is variable i, an empty cell at first.
+  llvm::ArrayRef<const ast::Variable*> variables;
+  size_t earlierVariables = 0; // so many of them belong to statements before the first
+};
 
 struct LowerRequest {
   /// Lower `main` as Module::entry. False: a fold, which needs only the regions.
   bool withMain = true;
   /// One thunk each, in Module::regions.
   llvm::ArrayRef<check::Region> regions;
+  /// Functions without parameters that are entries too, such as tests: behind the regions in
+  /// Module::regions.
+  llvm::ArrayRef<ast::FunctionItem*> entries;
+  /// With it `main` is this line alone.
+  const SessionLine* session = nullptr;
+  /// Filled with the item of every global, null for a variable of a session.
+  std::vector<const ast::Item*>* globalItems = nullptr;
 };
 
 /// The program must be free of errors. What is not built yet is reported to the engine at its place

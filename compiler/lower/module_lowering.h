@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -33,11 +34,11 @@ struct Environment {
 
 /// One function to lower.
 struct Instance {
-  enum class Kind : uint8_t { Function, Closure, Region, Global, Thunk, Constructor };
+  enum class Kind : uint8_t { Function, Closure, Region, Global, Thunk, Constructor, Session };
   Kind kind = Kind::Function;
   vm::FunctionId id = vm::FunctionId::None;
   Environment environment;
-  ast::FunctionItem* function = nullptr; // Function, Thunk
+  ast::FunctionItem* function = nullptr; // Function, Thunk; Session: main
   const ast::ClosureExpr* closure = nullptr;
   ast::Expr* expr = nullptr; // Region, Global: the value
   Type* type = nullptr;      // of that value; Thunk, Constructor: the Fn type
@@ -82,11 +83,17 @@ public:
 
   // ---- tables -----------------------------------------------------------------------------------
   uint32_t global(ast::Item* item, const Environment& environment);
+  /// The global that holds a variable of the session; none of any other variable.
+  std::optional<uint32_t> sessionGlobal(const ast::Variable* variable) const;
+  const SessionLine* session() const { return session_; }
   uint32_t constant(uint64_t bits);
   uint32_t string(llvm::StringRef text);
   uint32_t format(const ast::FormatSpec& spec);
   uint32_t native(llvm::StringRef path, llvm::ArrayRef<vm::LayoutId> parameters,
                   llvm::ArrayRef<bool> inOut, vm::LayoutId result);
+  /// The same for a function of a foreign library, as "rust:PATH".
+  uint32_t foreign(const ast::ForeignFunction& function, llvm::ArrayRef<vm::LayoutId> parameters,
+                   llvm::ArrayRef<bool> inOut, vm::LayoutId result);
 
   /// A construct that is not built: GN0001 once a place.
   void notYet(Span span, llvm::StringRef what);
@@ -101,6 +108,7 @@ public:
 private:
   vm::FunctionId enqueue(Instance instance);
   void lowerInstance(const Instance& instance);
+  vm::FunctionId sessionLine(const SessionLine& session);
 
   check::Program& program_;
   Engine& engine_;
@@ -118,6 +126,8 @@ private:
   std::map<std::vector<Type*>, llvm::ArrayRef<Type*>> internedLists_;
   llvm::DenseMap<uint32_t, bool> reported_;
   std::vector<llvm::StringRef> builtinPaths_; // by FunctionItem::builtin
+  const SessionLine* session_ = nullptr;
+  llvm::DenseMap<const ast::Variable*, uint32_t> sessionGlobals_;
   bool failed_ = false;
 
   llvm::ArrayRef<Type*> intern(llvm::ArrayRef<Type*> types);

@@ -158,7 +158,7 @@ bool Parser::cfgHolds(ArrayRef<ast::Attribute> attributes) {
     const bool holds = cfgPredicateHolds(tokens, at, attribute.span, 0);
     if (at != SIZE_MAX && tokens[at].kind != TokenKind::EndOfFile)
       complain(tokens[at].span(), diag::MalformedAttribute, "`cfg` takes one predicate");
-    if (!holds)
+    if (!holds && !keepsAll_)
       return false;
   }
   return true;

@@ -17,6 +17,7 @@ inline constexpr unsigned kMaxTreeHeight = 1000;
 struct ParseOptions {
   bool isEntry = false; // bare statements are allowed
   bool isTest = false;  // `#[cfg(test)]` holds
+  bool keepsAll = false; // items whose `cfg` does not hold are kept too, for who looks at the text
 };
 
 /// Parses a file. An item whose `#[cfg(..)]` does not hold is left out. Statements of an entry file are in File::statements; see makeImplicitMain.

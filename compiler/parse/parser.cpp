@@ -15,6 +15,7 @@ Parser::Parser(const SourceFile& file, FileId id, ast::Context& context, Engine&
 ast::File Parser::parseFile(ParseOptions options) {
   isEntry_ = options.isEntry;
   isTest_ = options.isTest;
+  keepsAll_ = options.keepsAll;
   ast::File file;
   file.id = id_;
   auto* module = context_.make<ast::ModuleItem>(Span{file_.base, file_.base + file_.size()});

@@ -400,6 +400,7 @@ private:
   bool isTest_ = false;
   bool maySpawn_ = true;     // inside a cohort, or in `main`
   unsigned functionDepth_ = 0;
+  bool keepsAll_ = false;
   bool isSignature_ = false; // of the library's table: parameters may have no names
   unsigned failures_ = 0;    // structural mistakes so far
   Diagnostic ignored_;

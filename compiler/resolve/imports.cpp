@@ -59,6 +59,11 @@ ModuleScope* Resolver::dependency(uint32_t package, StringRef name, bool byId) {
   return nullptr;
 }
 
+bool Resolver::isBinding(uint32_t package, StringRef name) const {
+  return llvm::any_of(dependencies_[package],
+                      [&](const Dependency& each) { return each.name == name && each.isBinding; });
+}
+
 ModuleScope* Resolver::standardModule(ArrayRef<Ident> path, ModuleScope* from, size_t& used) {
   std::string text;
   ModuleScope* found = nullptr;

@@ -205,10 +205,14 @@ Resolver::Prefix Resolver::walk(ArrayRef<PathSegment> segments, ModuleScope* fro
     if (!binding) {
       if (!single) {
         if (ModuleScope* outside = dependency(from->package, first, false)) {
-          (void)outside;
-          engine_.report(segments[0].ident.span, diag::DependencyNotImported, first)
-              .help(("add `use " + first + "`").str());
-          prefix.reported = true;
+          if (isBinding(from->package, first)) {
+            module = outside;
+            at = 1;
+          } else {
+            engine_.report(segments[0].ident.span, diag::DependencyNotImported, first)
+                .help(("add `use " + first + "`").str());
+            prefix.reported = true;
+          }
         } else if (first == "std" && library_) {
           // The whole path, without a `use`.
           SmallVector<Ident, 4> names;

@@ -22,6 +22,7 @@ struct Dependency {
   std::string name; // the module name in code
   std::string id;   // the project id, for quoted imports
   uint32_t package = 0;
+  bool isBinding = false; // modules of Rust bindings: a whole path reaches them without `use`, as with `std`
 };
 
 struct Package {
@@ -116,6 +117,7 @@ private:
   const Binding* libraryFallback(ModuleScope* module, Name name, uint8_t spaces);
   const Binding* nativeIn(ModuleScope* module, Name name);
   ModuleScope* dependency(uint32_t package, StringRef name, bool byId);
+  bool isBinding(uint32_t package, StringRef name) const;
   bool reportNeedsImport(Span span, Name name, ModuleScope* from, uint8_t spaces);
 
   ast::Context& context_;

@@ -16,6 +16,7 @@
 #include "tests/support/child_process.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -52,9 +53,24 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
+/// "(1 assertions, 12ms)", "(12ms)": how long a test took is not compared.
+std::string timeless(std::string text) {
+  for (size_t at = 0; (at = text.find("ms)", at)) != std::string::npos;) {
+    size_t from = at;
+    while (from > 0 && std::isdigit(static_cast<unsigned char>(text[from - 1])))
+      --from;
+    if (from < at && from > 0 && (text[from - 1] == '(' || text[from - 1] == ' ')) {
+      text.replace(from, at - from, "{n}");
+      at = from + 3;
+    }
+    at += 3;
+  }
+  return text;
+}
+
 /// Names this machine's directories by what they mean; the longest first.
 std::string masked(std::string text, const Options& options, const fs::path& file) {
-  text = replaced(text, file.parent_path().string(), "{dir}");
+  text = replaced(timeless(std::move(text)), file.parent_path().string(), "{dir}");
   text = replaced(text, options.build.string(), "{build}");
   text = replaced(text, options.root.string(), "{goldens}");
   return replaced(text, options.source.string(), "{source}");

@@ -1,13 +1,18 @@
 // Runs whole Gossamer programs and compares what they print with what was written down.
 //
-//   program_runner --gos PATH --root DIR [--exact NAME] [--filter TEXT] [--list]
+//   program_runner --gos PATH --root DIR [--exact NAME] [--filter TEXT] [--list] [--built]
+//
+// With --built nothing is compared with what was written down: each program is run by `gos run`,
+// and again as the executable that `gos build` makes of it, and both must print and answer the
+// same.
 //
 // A directory with `expected.txt` is a program (`program_<name>`); a file of `small/` is a small
 // program (`small_<name>`) whose expectations stand in it as comments:
 //
 //   // expect: LINE        one line of standard output, in order; `expect` lines are all of it
 //   // error: CODE         at the end of a line: `gos check` reports CODE on this line. `A|B` is
-//                          either of two, `GN*` any code of a family; the reports must be exactly these
+//                          either of two, `GN*` any code of a family; the reports must be exactly
+//                          these
 //   // panic: TEXT         the program ends with 101 and TEXT is in its message
 //   // exit: N             the exit code, 0 if nothing is said
 //   // stdin: TEXT         standard input, with \n for a newline
@@ -21,6 +26,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <unistd.h>
 
 namespace fs = std::filesystem;
 using namespace gos::test;
@@ -35,6 +41,7 @@ struct Options {
   std::string exact;
   std::string filter;
   bool list = false;
+  bool built = false;
 };
 
 enum class Verdict { Passed, Failed, Skipped };
@@ -90,7 +97,8 @@ std::vector<Reported> reportedErrors(const std::string& text) {
     } else if (size_t arrow = line.find("--> "); !code.empty() && arrow != std::string::npos) {
       const size_t column = line.rfind(':');
       const size_t number = column == std::string::npos ? column : line.rfind(':', column - 1);
-      found.push_back({code, number == std::string::npos ? 0 : std::atoi(line.c_str() + number + 1)});
+      found.push_back(
+          {code, number == std::string::npos ? 0 : std::atoi(line.c_str() + number + 1)});
       code.clear();
     }
   }
@@ -104,7 +112,8 @@ bool codeMatches(const std::string& alternatives, const std::string& code) {
   while (start <= alternatives.size()) {
     const size_t end = std::min(alternatives.find('|', start), alternatives.size());
     const std::string one = alternatives.substr(start, end - start);
-    if (!one.empty() && one.back() == '*' ? code.rfind(one.substr(0, one.size() - 1), 0) == 0 : one == code)
+    if (!one.empty() && one.back() == '*' ? code.rfind(one.substr(0, one.size() - 1), 0) == 0
+                                          : one == code)
       return true;
     start = end + 1;
   }
@@ -176,7 +185,8 @@ void compareErrors(const SmallCase& expected, const ChildResult& result, Outcome
       return one.line == wanted.line && codeMatches(wanted.code, one.code);
     });
     if (match == found.end())
-      outcome.fail("line " + std::to_string(wanted.line) + ": expected " + wanted.code + ", not reported");
+      outcome.fail("line " + std::to_string(wanted.line) + ": expected " + wanted.code +
+                   ", not reported");
     else
       found.erase(match);
   }
@@ -209,7 +219,8 @@ Outcome runSmall(const Options& options, const fs::path& file) {
   }
   const int wantedCode = checks ? 1 : expected.exitCode;
   if (!result.exitedWith(wantedCode))
-    outcome.fail(describeEnd(result, request) + " instead of exit code " + std::to_string(wantedCode));
+    outcome.fail(describeEnd(result, request) + " instead of exit code " +
+                 std::to_string(wantedCode));
   if (checks)
     compareErrors(expected, result, outcome);
   else if (expected.checksOutput && result.out != expected.output)
@@ -232,13 +243,102 @@ fs::path entryOf(const fs::path& directory) {
   return directory / "main.gos";
 }
 
-/// A file that a refused program would have made: its existence is the proof that it was let through.
+/// A file that a refused program would have made: its existence is the proof that it was let
+/// through.
 bool leftCanary(const fs::path& directory) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory, ignored))
     if (entry.path().filename() == "canary.txt")
       return true;
   return false;
+}
+
+/// The words of a line of shell without quotes.
+std::vector<std::string> wordsOf(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t start = 0; (start = text.find_first_not_of(" \n", start)) != std::string::npos;) {
+    const size_t end = std::min(text.find_first_of(" \n", start), text.size());
+    words.push_back(text.substr(start, end - start));
+    start = end;
+  }
+  return words;
+}
+
+void compareStreams(const char* name, const std::string& run, const std::string& built,
+                    Outcome& outcome) {
+  if (run != built)
+    outcome.fail(std::string(name) + " of `gos run` `-` and of the executable `+`:\n" +
+                 lineDiff(run, built));
+}
+
+/// Runs a case both ways. A name of the program's own would differ: both are started from the
+/// directory of the source, and the executable stands elsewhere.
+Outcome runBothWays(const Options& options, const fs::path& path) {
+  Outcome outcome;
+  char scratch[] = "/tmp/gos-built-XXXXXX";
+  if (!::mkdtemp(scratch)) {
+    outcome.fail("no directory for the executable");
+    return outcome;
+  }
+  const std::string executable = std::string(scratch) + "/program";
+  std::string text;
+  ChildRequest run, build, built;
+  std::string entry;
+  std::vector<std::string> command = {"run"};
+  if (fs::is_directory(path)) {
+    const fs::path start = entryOf(path);
+    run.directory = (fs::is_directory(start) ? start : start.parent_path()).string();
+    entry = fs::is_directory(start) ? "." : start.filename().string();
+    if (readFile((path / "command").string(), text))
+      command = wordsOf(text);
+    readFile((path / "stdin.txt").string(), run.input);
+  } else {
+    readFile(path.string(), text);
+    run.input = readSmallCase(text).input;
+    run.directory = path.parent_path().string();
+    entry = path.filename().string();
+  }
+  run.arguments = {options.gos};
+  run.arguments.insert(run.arguments.end(), command.begin(), command.end());
+  build.arguments = run.arguments;
+  build.arguments[1] = "build"; // of `run`, or of `check` where the program is refused
+  build.arguments.insert(build.arguments.end(), {"--quiet", "-o", executable, entry});
+  run.arguments.push_back(entry);
+  built.arguments = {executable};
+  if (fs::is_directory(path) && readFile((path / "args").string(), text)) {
+    run.arguments.push_back("--");
+    for (const std::string& line : splitLines(text)) {
+      run.arguments.push_back(line);
+      built.arguments.push_back(line);
+    }
+  }
+  build.directory = built.directory = run.directory;
+  built.input = run.input;
+
+  const ChildResult wanted = runChild(run);
+  const ChildResult compiled = runChild(build);
+  if (!compiled.exitedWith(0)) {
+    // What does not compile says so in the same words, and leaves no file.
+    if (!wanted.exitedWith(1) || !compiled.exitedWith(1))
+      outcome.fail("`gos build`: " + describeEnd(compiled, build) +
+                   ", `gos run`: " + describeEnd(wanted, run));
+    compareStreams("stderr", wanted.err, compiled.err, outcome);
+    if (fs::exists(executable))
+      outcome.fail("a build that failed left a file");
+    if (fs::is_directory(path) && leftCanary(path))
+      outcome.fail("a region made `canary.txt`: it was not refused");
+  } else {
+    const ChildResult found = runChild(built);
+    if (wanted.end != found.end || wanted.code != found.code)
+      outcome.fail("`gos run`: " + describeEnd(wanted, run) +
+                   ", the executable: " + describeEnd(found, built));
+    compareStreams("stdout", wanted.out, found.out, outcome);
+    // Warnings and the output of regions are told by `gos build`, before the program runs.
+    compareStreams("stderr", wanted.err, compiled.err + found.err, outcome);
+  }
+  std::error_code ignored;
+  fs::remove_all(scratch, ignored);
+  return outcome;
 }
 
 Outcome runProgram(const Options& options, const fs::path& directory) {
@@ -250,11 +350,8 @@ Outcome runProgram(const Options& options, const fs::path& directory) {
   ChildRequest request;
   const std::string command = readFile((directory / "command").string(), text) ? text : "run";
   request.arguments = {options.gos};
-  for (size_t start = 0; (start = command.find_first_not_of(" \n", start)) != std::string::npos;) {
-    const size_t end = std::min(command.find_first_of(" \n", start), command.size());
-    request.arguments.push_back(command.substr(start, end - start));
-    start = end;
-  }
+  for (const std::string& word : wordsOf(command))
+    request.arguments.push_back(word);
   request.arguments.push_back(entryOf(directory).string());
   if (readFile((directory / "args").string(), text)) {
     request.arguments.push_back("--");
@@ -265,9 +362,11 @@ Outcome runProgram(const Options& options, const fs::path& directory) {
   readFile((directory / "stdin.txt").string(), request.input);
   const ChildResult result = runChild(request);
 
-  const int wantedCode = readFile((directory / "exit_code").string(), text) ? std::atoi(text.c_str()) : 0;
+  const int wantedCode =
+      readFile((directory / "exit_code").string(), text) ? std::atoi(text.c_str()) : 0;
   if (!result.exitedWith(wantedCode))
-    outcome.fail(describeEnd(result, request) + " instead of exit code " + std::to_string(wantedCode));
+    outcome.fail(describeEnd(result, request) + " instead of exit code " +
+                 std::to_string(wantedCode));
   if (leftCanary(directory))
     outcome.fail("the program made `canary.txt`: it was not refused");
   if (const std::string difference = lineDiff(expected, result.out); !difference.empty())
@@ -298,7 +397,8 @@ std::map<std::string, fs::path> findCases(const fs::path& root, const std::strin
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: program_runner --gos PATH --root DIR [--prefix P] [--exact NAME] [--filter TEXT] [--list]\n");
+  std::fprintf(stderr, "usage: program_runner --gos PATH --root DIR [--prefix P] [--exact NAME] "
+                       "[--filter TEXT] [--list] [--built]\n");
   return 2;
 }
 
@@ -311,6 +411,10 @@ int main(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "--list") {
       options.list = true;
+      continue;
+    }
+    if (word == "--built") {
+      options.built = true;
       continue;
     }
     if (i + 1 >= argc)
@@ -334,15 +438,22 @@ int main(int argc, char** argv) {
 
   int passed = 0, failed = 0, skipped = 0;
   for (const auto& [name, path] : findCases(options.root, prefix)) {
-    if (!options.exact.empty() ? name != options.exact : name.find(options.filter) == std::string::npos)
+    if (!options.exact.empty() ? name != options.exact
+                               : name.find(options.filter) == std::string::npos)
       continue;
     if (options.list) {
       std::printf("%s\n", name.c_str());
       continue;
     }
-    const Outcome outcome = fs::is_directory(path) ? runProgram(options, path) : runSmall(options, path);
-    const char* word = outcome.verdict == Verdict::Passed ? "ok  " : outcome.verdict == Verdict::Failed ? "FAIL" : "skip";
-    (outcome.verdict == Verdict::Passed ? passed : outcome.verdict == Verdict::Failed ? failed : skipped)++;
+    const Outcome outcome = options.built            ? runBothWays(options, path)
+                            : fs::is_directory(path) ? runProgram(options, path)
+                                                     : runSmall(options, path);
+    const char* word = outcome.verdict == Verdict::Passed   ? "ok  "
+                       : outcome.verdict == Verdict::Failed ? "FAIL"
+                                                            : "skip";
+    (outcome.verdict == Verdict::Passed   ? passed
+     : outcome.verdict == Verdict::Failed ? failed
+                                          : skipped)++;
     std::printf("%s %s\n", word, name.c_str());
     for (const std::string& line : splitLines(outcome.report))
       std::printf("  %s\n", line.c_str());

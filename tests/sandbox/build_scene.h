@@ -1,6 +1,6 @@
 #pragma once
 // The scene of the build cases: the crate that attacks, what it attacks, and how its verdicts are
-// read. Included by cases_build.cpp alone.
+// read. Included by one file of a test program.
 
 #include "tests/sandbox/harness.h"
 
@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
 #include <sstream>
 #include <sys/file.h>
@@ -237,12 +238,16 @@ public:
         list += std::to_string(id) + "\t" + llvm::join(acts[id].words, "\t") + "\n";
     room_.write("acts.txt", list);
     before_ = snapshot();
-    outcome_ = level.empty() ? room_.plain(cargoBuild(), how_)
-                             : room_.bwr(level, flags, cargoBuild(), how_);
+    outcome_ = builder_       ? builder_(level, flags, how_)
+               : level.empty() ? room_.plain(cargoBuild(), how_)
+                               : room_.bwr(level, flags, cargoBuild(), how_);
     CHECK_MESSAGE(outcome_.code == 0, outcome_.err);
     built_ = outcome_.code == 0;
     return read();
   }
+  /// Another way to build than `cargo build` under bwr.
+  using Builder = std::function<Outcome(const std::string&, const std::vector<std::string>&, How)>;
+  void buildWith(Builder builder) { builder_ = std::move(builder); }
   const Outcome& outcome() const { return outcome_; }
   bool built() const { return built_; }
   bool unchanged() const {
@@ -429,6 +434,7 @@ private:
   const std::string token_;
   How how_;
   Outcome outcome_;
+  Builder builder_;
   bool built_ = false;
   std::map<std::string, std::string> before_;
   std::vector<int> sockets_;

@@ -1,0 +1,457 @@
+#include "compiler/bindings/build.h"
+
+#include "diagnostics/escape.h"
+#include "sandbox/sys_error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <csignal>
+
+namespace gos::bindings {
+
+namespace {
+
+void noteLines(Diagnostic& report, llvm::ArrayRef<std::string> lines, const char* who) {
+  if (lines.empty())
+    return;
+  std::string text = std::string(who) + " says:";
+  for (const std::string& line : lines)
+    text += "\n  " + line;
+  report.note(std::move(text));
+}
+
+/// `--ro PATH` of the command sandbox is `--sandbox-ro PATH` here.
+std::string flagHere(llvm::StringRef flag) {
+  if (flag.consume_front("--ro "))
+    return ("--sandbox-ro " + flag).str();
+  if (flag.consume_front("--rw "))
+    return ("--sandbox-rw " + flag).str();
+  if (flag.starts_with("--network"))
+    return "--sandbox-network";
+  return {};
+}
+
+} // namespace
+
+void reportSandbox(llvm::Error error, Engine& engine) {
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const sandbox::RunError& run) {
+        Diagnostic& report = engine.report(diag::BindingsSandbox, run.text());
+        if (!run.remedy().empty())
+          report.help(run.remedy().str());
+      },
+      [&](const sandbox::PolicyError& policy) {
+        Diagnostic& report = engine.report(diag::BindingsSandbox, policy.text());
+        if (!policy.remedy().empty())
+          report.help(policy.remedy().str());
+      },
+      [&](const llvm::ErrorInfoBase& other) {
+        engine.report(diag::BindingsSandbox, other.message());
+      });
+}
+
+void reportCache(llvm::Error error, Engine& engine) {
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const CacheError& cache) {
+        engine.report(diag::BindingsCache, cache.text).help(cache.remedy);
+      },
+      [&](const llvm::ErrorInfoBase& other) {
+        engine.report(diag::BindingsCache, other.message());
+      });
+}
+
+std::vector<std::string> argumentsOf(Phase phase, const BuildFacts& facts, const Cache& cache) {
+  const std::string manifest = cache.path("workspace/Cargo.toml");
+  switch (phase) {
+  case Phase::Query:
+    return {"--version"};
+  case Phase::OfflineFetch:
+    return {"fetch", "--offline", "--manifest-path", manifest};
+  case Phase::Fetch:
+    return {"fetch", "--manifest-path", manifest};
+  case Phase::Build:
+    return {"build",
+            "--release",
+            "--offline",
+            "--locked",
+            "--message-format=json",
+            "--manifest-path",
+            manifest,
+            "--target-dir",
+            cache.path(targetName(facts.level))};
+  }
+  return {};
+}
+
+// ---- running a phase ----------------------------------------------------------------------------
+
+void Build::relay(llvm::StringRef line) {
+  llvm::raw_ostream* out = options_.quiet ? nullptr : options_.progress;
+  line = line.trim();
+  if (out == nullptr || line.empty())
+    return;
+  const std::string text = "cargo: " + escapeForText(line);
+  if (!out->is_displayed()) {
+    *out << text << '\n';
+    return;
+  }
+  // On a terminal what Cargo is at stands in one line.
+  *out << "\r\x1b[K" << llvm::StringRef(text).take_front(78);
+  out->flush();
+  progressOpen_ = true;
+}
+
+void Build::endProgress() {
+  if (!progressOpen_)
+    return;
+  *options_.progress << "\r\x1b[K";
+  options_.progress->flush();
+  progressOpen_ = false;
+}
+
+std::optional<Build::Finished> Build::start(Phase phase, std::vector<std::string> arguments,
+                                            bool watch) {
+  llvm::Expected<Policy> policy = policyOf(phase, facts_, cache_);
+  if (!policy) {
+    reportSandbox(policy.takeError(), engine_);
+    return std::nullopt;
+  }
+  Finished finished;
+  CargoCall call;
+  call.arguments = std::move(arguments);
+  call.environment = facts_.host.environment;
+  call.policy = std::move(*policy);
+  call.watch = watch;
+  const auto onOutput = [&](llvm::StringRef line) {
+    if (phase == Phase::Query)
+      version_ += line.str();
+    finished.messages.take(line);
+  };
+  const auto onError = [&](llvm::StringRef line) {
+    finished.messages.takeError(line);
+    // What failed comes as a report; the first two resolves are tries.
+    if (phase != Phase::OfflineFetch && phase != Phase::Query && !watch &&
+        !line.starts_with("error"))
+      relay(line);
+  };
+  call.onOutput = onOutput;
+  call.onError = onError;
+  llvm::Expected<CargoResult> result = runCargo(facts_.toolchain, call);
+  endProgress();
+  if (!result) {
+    reportSandbox(result.takeError(), engine_);
+    return std::nullopt;
+  }
+  if (result->interruptedBy != 0) {
+    // All of the run has ended, and the old library and the cache are what they were.
+    ::signal(result->interruptedBy, SIG_DFL);
+    ::raise(result->interruptedBy);
+    engine_.report(diag::BindingsBuild, "it was interrupted");
+    return std::nullopt;
+  }
+  finished.result = std::move(*result);
+  return finished;
+}
+
+bool Build::checkVersion() {
+  std::optional<Finished> finished = start(Phase::Query, argumentsOf(Phase::Query, facts_, cache_));
+  if (!finished)
+    return false;
+  const std::string problem = versionProblem(version_);
+  if (problem.empty())
+    return true;
+  Diagnostic& report = engine_.report(diag::CargoUnusable, problem);
+  report.note("it is `" + facts_.toolchain.cargo + "`");
+  noteLines(report, finished->messages.complaint(), "cargo");
+  report.help("install a newer one; " + std::string(kInstallCargo));
+  return false;
+}
+
+// ---- fetch --------------------------------------------------------------------------------------
+
+void Build::reportFetch(const Finished& finished) {
+  const std::vector<std::string> complaint = finished.messages.complaint();
+  const std::string all = llvm::join(complaint, "\n");
+  const llvm::StringRef text = all;
+  std::string what = "Cargo ended with an error", help;
+  if (text.contains("checksum")) {
+    what = "a crate is not what its checksum says";
+    help = "if the registry is not to be trusted, stop here; if the crate was published anew, "
+           "remove it from `bindings.lock`";
+  } else if (text.contains("no matching package") ||
+             text.contains("does not have these features") ||
+             text.contains("failed to select a version")) {
+    what = "a crate, a version or a feature does not exist";
+    help = "compare the names and versions with the registry";
+  } else if (finished.messages.diskFull()) {
+    what = "the disk is full";
+    help = "make room, or let XDG_CACHE_HOME name a directory on another disk";
+  } else if (text.contains("failed to parse manifest") ||
+             text.contains("failed to load manifest") || text.contains("failed to read") ||
+             text.contains("workspace root")) {
+    what = "a Cargo manifest cannot be read";
+    if (hasFileSystemPolicy(facts_.level))
+      help = "what lies outside of the program is not visible here; to allow it: --sandbox-ro PATH";
+  } else if (text.contains("resolve host") || text.contains("download") ||
+             text.contains("connect") || text.contains("network") || text.contains("timed out") ||
+             text.contains("spurious") || text.contains("unable to update") ||
+             text.contains("Unable to update") || text.contains("failed to query")) {
+    what = "the network or the registry did not answer";
+    help = "crates are fetched once; try again where the registry can be reached, or set "
+           "HTTPS_PROXY";
+    if (text.contains("401") || text.contains("403") || text.contains("authenticat"))
+      help =
+          "tokens are taken from `credentials.toml` of your Cargo directory, for registries that "
+          "its `config.toml` names";
+  }
+  Diagnostic& report = engine_.report(diag::BindingsFetch, what);
+  noteLines(report, complaint, "cargo");
+  if (!help.empty())
+    report.help(help);
+}
+
+bool Build::fetch() {
+  const std::string& directory = facts_.project->root().directory;
+  llvm::Expected<std::optional<std::string>> before = readProjectLock(directory);
+  if (!before) {
+    engine_.report(diag::BindingsLockRefused, llvm::toString(before.takeError()))
+        .help("remove it; the next build writes it anew");
+    return false;
+  }
+  if (*before) {
+    // What Cargo cannot read at all is better said here.
+    if (llvm::Expected<std::vector<LockedPackage>> parsed = parseLock(**before); !parsed) {
+      engine_.report(diag::BindingsLockRefused, llvm::toString(parsed.takeError()))
+          .help("take it from version control again, or remove it and build");
+      return false;
+    }
+  }
+  if (llvm::Error error = cache_.write("workspace/Cargo.lock", before->value_or(""))) {
+    reportCache(std::move(error), engine_);
+    return false;
+  }
+  if (!*before)
+    cache_.remove("workspace/Cargo.lock");
+
+  // As it is locked; then with what was fetched before; the network comes last.
+  bool done = false;
+  if (*before) {
+    std::vector<std::string> arguments = argumentsOf(Phase::OfflineFetch, facts_, cache_);
+    arguments.push_back("--locked");
+    std::optional<Finished> finished = start(Phase::OfflineFetch, std::move(arguments));
+    if (!finished)
+      return false;
+    done = finished->result.code == 0;
+    // The lock fits, and only the crates are missing: fetch those that it names.
+    if (!done) {
+      bool stale = llvm::any_of(finished->messages.complaint(), [](const std::string& line) {
+        return llvm::StringRef(line).contains("--locked");
+      });
+      if (!stale) {
+        std::vector<std::string> online = argumentsOf(Phase::Fetch, facts_, cache_);
+        online.push_back("--locked");
+        std::optional<Finished> fetched = start(Phase::Fetch, std::move(online));
+        if (!fetched)
+          return false;
+        done = fetched->result.code == 0;
+        stale = llvm::any_of(fetched->messages.complaint(), [](const std::string& line) {
+          return llvm::StringRef(line).contains("--locked");
+        });
+        if (!done && !stale) {
+          reportFetch(*fetched);
+          return false;
+        }
+      }
+    }
+  }
+  if (!done) {
+    std::optional<Finished> finished =
+        start(Phase::OfflineFetch, argumentsOf(Phase::OfflineFetch, facts_, cache_));
+    if (!finished)
+      return false;
+    done = finished->result.code == 0;
+  }
+  if (!done) {
+    std::optional<Finished> finished =
+        start(Phase::Fetch, argumentsOf(Phase::Fetch, facts_, cache_));
+    if (!finished)
+      return false;
+    if (finished->result.code != 0) {
+      reportFetch(*finished);
+      return false;
+    }
+  }
+  const std::optional<std::string> after = cache_.read("workspace/Cargo.lock", uint64_t(16) << 20);
+  if (!after) {
+    engine_.report(diag::BindingsFetch, "Cargo left no lock");
+    return false;
+  }
+  if (const std::string problem = lockProblem(*after, facts_.bindings); !problem.empty()) {
+    engine_.report(diag::BindingsLockRefused, problem)
+        .help("let each binding crate depend on `gossamer-binding = \"0.1\"` and on no other crate "
+              "of that name");
+    return false;
+  }
+  if (*after == before->value_or(""))
+    return true;
+  if (llvm::Error error = writeProjectLock(directory, *after)) {
+    engine_.report(diag::BindingsLockRefused, llvm::toString(std::move(error)))
+        .help("the fetch writes it beside `project.toml`; let that directory be writable");
+    return false;
+  }
+  Diagnostic& report = engine_.report(diag::BindingsLockWritten,
+                                      *before ? "out of date and was written anew" : "written");
+  if (*before)
+    if (const std::string changes = lockChanges(**before, *after); !changes.empty())
+      report.note(changes);
+  report.help("keep it with the project");
+  return true;
+}
+
+// ---- build --------------------------------------------------------------------------------------
+
+void Build::addDenials(Diagnostic& report, const Messages& messages) {
+  if (!hasFileSystemPolicy(facts_.level))
+    return;
+  if (llvm::Error error = sandbox::checkObservable(facts_.level)) {
+    llvm::consumeError(std::move(error));
+    report.note("what the sandbox refused cannot be watched here");
+    return;
+  }
+  // Watching costs, so it is done for a build that has failed: what was built stays, and Cargo goes
+  // on where it stopped.
+  std::optional<Finished> again =
+      start(Phase::Build, argumentsOf(Phase::Build, facts_, cache_), /*watch=*/true);
+  if (!again || !again->result.report)
+    return;
+  size_t shown = 0;
+  std::vector<std::string> flags;
+  for (const sandbox::Denied& denied : again->result.report->denied) {
+    if (denied.harmless)
+      continue;
+    std::string who = "crate `" + messages.failedScript() + "`: its build script";
+    if (messages.failedScript().empty()) {
+      who = messages.errors().empty() ? "the build"
+                                      : "crate `" + messages.errors().front().crate +
+                                            "`: a macro of it, or the compiler,";
+    }
+    if (denied.process == "ld" || denied.process == "collect2" || denied.process == "cc")
+      who += " (`" + denied.process + "`)";
+    if (++shown <= 10)
+      report.note(who + " wanted to " + denied.operation + " `" +
+                  (denied.path.empty() ? denied.address : denied.path) + "`: " + denied.rule);
+    if (const std::string flag = flagHere(denied.flag);
+        !flag.empty() && !llvm::is_contained(flags, flag))
+      flags.push_back(flag);
+  }
+  if (shown > 10)
+    report.note(llvm::formatv("{0} more acts were refused", shown - 10));
+  for (const std::string& flag : llvm::ArrayRef(flags).take_front(5))
+    report.help("to allow it: " + flag);
+}
+
+void Build::reportBuild(const Finished& finished) {
+  const Messages& messages = finished.messages;
+  if (messages.diskFull()) {
+    engine_.report(diag::BindingsBuild, "the disk is full")
+        .help("make room, or let XDG_CACHE_HOME name a directory on another disk; what was built "
+              "before is kept");
+    return;
+  }
+  Diagnostic* first = nullptr;
+  size_t count = 0;
+  for (const CompilerMessage& error : messages.errors()) {
+    if (++count > 10)
+      break;
+    const auto binding = llvm::find_if(
+        facts_.bindings, [&](const Binding& each) { return each.written->key == error.crate; });
+    const std::string text = error.text + (error.place.empty() ? "" : " (" + error.place + ")");
+    Diagnostic& report = binding != facts_.bindings.end()
+                             ? engine_.report(binding->written->keySpan, diag::CrateDoesNotCompile,
+                                              error.crate, text)
+                             : engine_.report(diag::CrateDoesNotCompile, error.crate, text);
+    llvm::SmallVector<llvm::StringRef, 32> lines;
+    llvm::StringRef(error.rendered).split(lines, '\n', 60, /*KeepEmpty=*/false);
+    std::vector<std::string> shown;
+    for (llvm::StringRef line : llvm::ArrayRef(lines).take_front(60))
+      shown.push_back(line.str());
+    noteLines(report, shown, "rustc");
+    if (first == nullptr)
+      first = &report;
+  }
+  if (first == nullptr) {
+    const std::string& script = messages.failedScript();
+    std::string what = script.empty() ? "Cargo ended with an error"
+                                      : "the build script of crate `" + script + "` failed";
+    if (finished.result.signal != 0)
+      what = llvm::formatv("Cargo was ended by signal {0}", finished.result.signal);
+    const auto binding = llvm::find_if(
+        facts_.bindings, [&](const Binding& each) { return each.written->key == script; });
+    first = binding != facts_.bindings.end()
+                ? &engine_.report(binding->written->keySpan, diag::BindingsBuild, what)
+                : &engine_.report(diag::BindingsBuild, what);
+    noteLines(*first, messages.complaint(), "cargo");
+  }
+  addDenials(*first, messages);
+}
+
+bool Build::build() {
+  std::optional<Finished> finished = start(Phase::Build, argumentsOf(Phase::Build, facts_, cache_));
+  if (!finished)
+    return false;
+  if (finished->result.code != 0) {
+    reportBuild(*finished);
+    return false;
+  }
+  messages_ = std::move(finished->messages);
+  return true;
+}
+
+void Build::reportIgnored() {
+  std::vector<std::string> ignored =
+      ignoredFiles(facts_.host.environment, facts_.programDirectories);
+  std::vector<std::string> directories;
+  for (const Binding& binding : facts_.bindings)
+    if (binding.written->source == RustBinding::Source::Path)
+      directories.push_back(binding.path);
+  for (std::string& file : ignoredFiles(facts_.host.environment, directories))
+    if (!llvm::is_contained(ignored, file))
+      ignored.push_back(std::move(file));
+  if (ignored.empty() && facts_.variables.ignored.empty())
+    return;
+  Diagnostic& report = engine_.report(diag::BindingSettingsIgnored);
+  size_t shown = 0;
+  for (const std::string& file : ignored)
+    if (++shown <= 20)
+      report.note("file `" + file + "`");
+  for (const std::string& variable : facts_.variables.ignored)
+    if (++shown <= 20)
+      report.note((llvm::StringRef(variable).starts_with("PATH entry") ? "`" : "variable `") +
+                  variable + "`");
+  if (shown > 20)
+    report.note(llvm::formatv("and {0} more", shown - 20));
+}
+
+std::optional<Artifact> Build::run() {
+  if (facts_.level == SandboxLevel::None)
+    engine_.report(diag::BindingsNotConfined).help("add --sandbox");
+  reportIgnored();
+  if (!checkVersion() || !fetch() || !build())
+    return std::nullopt;
+  llvm::Expected<Artifact> artifact = takeArtifact(cache_, targetName(facts_.level));
+  if (artifact)
+    return std::move(*artifact);
+  llvm::Error error = artifact.takeError();
+  if (error.isA<CacheError>()) {
+    reportCache(std::move(error), engine_);
+    return std::nullopt;
+  }
+  engine_.report(diag::BindingsLibrary, llvm::toString(std::move(error)));
+  return std::nullopt;
+}
+
+} // namespace gos::bindings

@@ -1,0 +1,58 @@
+#pragma once
+// One build of the bindings of a program, in its order: query, offline resolve, fetch, lock, build,
+// library. bindings.cpp decides whether there has to be one.
+
+#include "compiler/bindings/artifact.h"
+#include "compiler/bindings/cargo.h"
+#include "compiler/bindings/lock.h"
+#include "compiler/bindings/messages.h"
+#include "compiler/bindings/policies.h"
+
+namespace gos::bindings {
+
+class Build {
+public:
+  Build(const BuildFacts& facts, const BuildOptions& options, const Cache& cache, Engine& engine)
+      : facts_(facts), options_(options), cache_(cache), engine_(engine) {}
+
+  /// The library, or none after reports.
+  std::optional<Artifact> run();
+  /// The directories of the packages that are no downloads, as the build named them.
+  std::vector<std::string> pathPackages() const { return messages_.pathPackages(); }
+
+private:
+  struct Finished {
+    CargoResult result;
+    Messages messages;
+  };
+  /// Runs one phase. None after a report: the sandbox, an interrupt.
+  std::optional<Finished> start(Phase phase, std::vector<std::string> arguments,
+                                bool watch = false);
+  bool checkVersion();
+  bool fetch();
+  bool build();
+  void reportFetch(const Finished& finished);
+  void reportBuild(const Finished& finished);
+  void addDenials(Diagnostic& report, const Messages& messages);
+  void relay(llvm::StringRef line);
+  void endProgress();
+  void reportIgnored();
+
+  const BuildFacts& facts_;
+  const BuildOptions& options_;
+  const Cache& cache_;
+  Engine& engine_;
+  Messages messages_;
+  bool progressOpen_ = false;
+  std::string version_;
+};
+
+/// Reports an error of the sandbox or of a policy, with its remedy.
+void reportSandbox(llvm::Error error, Engine& engine);
+/// Reports an error of the cache.
+void reportCache(llvm::Error error, Engine& engine);
+
+/// The arguments of a phase.
+std::vector<std::string> argumentsOf(Phase phase, const BuildFacts& facts, const Cache& cache);
+
+} // namespace gos::bindings

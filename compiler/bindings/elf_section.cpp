@@ -1,0 +1,118 @@
+#include "compiler/bindings/elf_section.h"
+
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <optional>
+
+namespace gos::bindings {
+
+using llvm::StringRef;
+namespace elf = llvm::ELF;
+
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint16_t kMachine = elf::EM_X86_64;
+#elif defined(__aarch64__)
+constexpr uint16_t kMachine = elf::EM_AARCH64;
+#else
+#error "say which e_machine this is"
+#endif
+
+constexpr size_t kHeaderSize = 64, kSectionHeaderSize = 64;
+
+template <class... Arguments> llvm::Error refused(const char* format, Arguments&&... arguments) {
+  return llvm::createStringError(
+      llvm::inconvertibleErrorCode(),
+      llvm::formatv(format, std::forward<Arguments>(arguments)...).str());
+}
+
+/// Reads of fixed places in a piece whose size was checked.
+uint16_t half(StringRef piece, size_t at) {
+  return llvm::support::endian::read16le(piece.data() + at);
+}
+uint32_t word(StringRef piece, size_t at) {
+  return llvm::support::endian::read32le(piece.data() + at);
+}
+uint64_t wide(StringRef piece, size_t at) {
+  return llvm::support::endian::read64le(piece.data() + at);
+}
+
+/// [offset, offset + size) of the file; none where any of it lies outside. The sum may not wrap.
+std::optional<StringRef> slice(StringRef image, uint64_t offset, uint64_t size) {
+  if (offset > image.size() || size > image.size() - offset)
+    return std::nullopt;
+  return image.substr(size_t(offset), size_t(size));
+}
+
+struct SectionHeader {
+  uint32_t name = 0, type = 0;
+  uint64_t flags = 0, offset = 0, size = 0;
+};
+
+SectionHeader sectionHeader(StringRef table, size_t index) {
+  const StringRef row = table.substr(index * kSectionHeaderSize, kSectionHeaderSize);
+  return {word(row, 0), word(row, 4), wide(row, 8), wide(row, 24), wide(row, 32)};
+}
+
+llvm::Error judgeHeader(StringRef image) {
+  if (image.size() < kHeaderSize || !image.starts_with(StringRef("\x7f"
+                                                                 "ELF",
+                                                                 4)))
+    return refused("not an ELF file");
+  if (image[elf::EI_CLASS] != elf::ELFCLASS64 || image[elf::EI_DATA] != elf::ELFDATA2LSB)
+    return refused("not a 64-bit little-endian ELF file");
+  if (half(image, 16) != elf::ET_DYN)
+    return refused("an ELF file of type {0}, not a shared object", half(image, 16));
+  if (half(image, 18) != kMachine)
+    return refused("a shared object for machine {0}, not for this one ({1})", half(image, 18),
+                   kMachine);
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Expected<StringRef> elfSection(StringRef image, StringRef wanted) {
+  if (llvm::Error error = judgeHeader(image))
+    return error;
+  // Counts that do not fit the header stand in section 0; no library of bindings comes near.
+  const uint16_t size = half(image, 58), count = half(image, 60), names = half(image, 62);
+  if (count == 0)
+    return refused("a shared object without section headers");
+  if (size != kSectionHeaderSize || names >= count)
+    return refused("a shared object whose section headers do not add up");
+  const std::optional<StringRef> table =
+      slice(image, wide(image, 40), uint64_t(count) * kSectionHeaderSize);
+  if (!table)
+    return refused("a shared object whose section headers lie outside of the file");
+  const SectionHeader nameSection = sectionHeader(*table, names);
+  const std::optional<StringRef> nameTable = slice(image, nameSection.offset, nameSection.size);
+  if (nameSection.type != elf::SHT_STRTAB || !nameTable)
+    return refused("a shared object whose section names lie outside of the file");
+
+  std::optional<StringRef> found;
+  for (size_t index = 1; index < count; ++index) {
+    const SectionHeader header = sectionHeader(*table, index);
+    // A name ends with a zero byte; one that runs out of the table has none.
+    const StringRef name =
+        header.name < nameTable->size() ? nameTable->substr(header.name) : StringRef();
+    const size_t end = name.find('\0');
+    if (end == StringRef::npos || name.take_front(end) != wanted)
+      continue;
+    if (found)
+      return refused("a shared object with two sections `{0}`", wanted);
+    if (header.type != elf::SHT_PROGBITS || (header.flags & elf::SHF_COMPRESSED) != 0)
+      return refused("a section `{0}` that does not hold plain bytes", wanted);
+    found = slice(image, header.offset, header.size);
+    if (!found)
+      return refused("a section `{0}` that lies outside of the file", wanted);
+  }
+  if (!found)
+    return refused("a shared object without a section `{0}`: has the crate a `#[gos_module]`?",
+                   wanted);
+  return *found;
+}
+
+} // namespace gos::bindings

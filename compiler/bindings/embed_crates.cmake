@@ -1,0 +1,25 @@
+# Writes every source file of the two crates of stdlib/rust as a row
+# GOS_CRATE_FILE("gossamer-binding/src/lib.rs", R"gos(source)gos"), sorted by path.
+# Run with -DROOT= and -DOUTPUT=. What Cargo leaves beside the sources (target/, Cargo.lock) is not taken.
+set(globs "")
+foreach(crate gossamer-binding gossamer-binding-macros)
+  list(APPEND globs ${ROOT}/${crate}/Cargo.toml ${ROOT}/${crate}/src/*.rs)
+endforeach()
+file(GLOB_RECURSE files RELATIVE ${ROOT} ${globs})
+list(SORT files)
+set(text "// Written by embed_crates.cmake from the sources of the two crates.\n")
+foreach(file ${files})
+  file(READ ${ROOT}/${file} source HEX)
+  # CMake's strings are no place for brackets and semicolons: the bytes go through hexadecimal, 64 a line.
+  string(LENGTH "${source}" digits)
+  string(APPEND text "GOS_CRATE_FILE(\"${file}\",\n")
+  set(at 0)
+  while(at LESS digits)
+    string(SUBSTRING "${source}" ${at} 128 piece)
+    string(REGEX REPLACE "(..)" "\\\\x\\1" piece "${piece}")
+    string(APPEND text "\"${piece}\"\n")
+    math(EXPR at "${at} + 128")
+  endwhile()
+  string(APPEND text ")\n")
+endforeach()
+file(WRITE ${OUTPUT} "${text}")

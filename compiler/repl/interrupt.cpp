@@ -1,0 +1,36 @@
+#include "compiler/repl/interrupt.h"
+
+namespace gos::repl {
+namespace {
+
+// The handler runs on the thread that runs the Vm; the program has one.
+constinit vm::Vm* volatile gRunning = nullptr;
+constinit volatile sig_atomic_t gInterrupted = 0;
+
+void onInterrupt(int) {
+  gInterrupted = 1;
+  if (vm::Vm* machine = gRunning)
+    machine->interrupt();
+}
+
+} // namespace
+
+Interruptible::Interruptible(vm::Vm& machine) : machine_(machine) {
+  gInterrupted = 0;
+  machine_.prepareInterrupts();
+  gRunning = &machine_;
+  struct sigaction action = {};
+  action.sa_handler = onInterrupt; // no SA_RESTART: what waits is woken
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &before_);
+}
+
+Interruptible::~Interruptible() {
+  sigaction(SIGINT, &before_, nullptr);
+  gRunning = nullptr;
+  machine_.endInterrupts();
+}
+
+bool wasInterrupted() { return gInterrupted != 0; }
+
+} // namespace gos::repl

@@ -1,0 +1,23 @@
+#pragma once
+// The process of one test: this executable, started by the runner with a first argument that nobody
+// types, the module in one descriptor and the record's pipe in another.
+
+#include "llvm/ADT/StringRef.h"
+
+namespace gos::testing {
+
+/// The first argument of a worker; the second is the number of the entry in Module::regions.
+inline constexpr llvm::StringRef kWorkerArgument = "\x1fgos-test-worker";
+
+// Descriptors of a worker.
+inline constexpr int kModuleFd = 3;
+inline constexpr int kRecordFd = 4;
+inline constexpr int kForeignFd = 5; // the library of Rust bindings; not open without any
+
+/// The exit code of a worker that could not come to a record.
+inline constexpr int kWorkerFailed = 70;
+
+/// Runs the entry, writes the record, and answers the exit code.
+int runWorker(int argc, char** argv);
+
+} // namespace gos::testing

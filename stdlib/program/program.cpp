@@ -1,0 +1,144 @@
+#include "stdlib/program/program.h"
+
+#include "diagnostics/escape.h"
+#include "stdlib/builtins.h"
+#include "stdlib/host_state.h"
+#include "vm/format.h"
+#include "vm/object.h"
+#include "vm/vm.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace gos::program {
+namespace {
+
+constexpr uint64_t kErrorText = uint64_t(1) << 20; // of what `main` answered
+
+llvm::StringRef runtimeCode(vm::TrapKind kind) {
+  switch (kind) {
+  case vm::TrapKind::Incompatible:
+    return "GX0001";
+  case vm::TrapKind::NoArm:
+    return "GX0006";
+  case vm::TrapKind::Depth:
+    return "GX0008";
+  case vm::TrapKind::Budget:
+    return "GX0009";
+  case vm::TrapKind::Denied:
+    return "GX0010";
+  case vm::TrapKind::None:
+  case vm::TrapKind::Panic:
+  case vm::TrapKind::Exit:
+  case vm::TrapKind::Refused:
+    break;
+  }
+  return "GX0005";
+}
+
+/// One run, from the machine that was made to the exit code.
+class Run {
+public:
+  Run(vm::Vm& machine, const ProgramOptions& options) : machine_(machine), options_(options) {}
+
+  int toEnd() {
+    const vm::Module& module = machine_.module();
+    vm::Value result = 0;
+    vm::Trap trap = machine_.run(module.entry, result);
+    // The hooks of `std::runtime` run before anything is reported; one that panics or exits has the
+    // last word.
+    const bool seen = observe(trap);
+    vm::Trap late = stdlib::runExitHooks(machine_);
+    const bool lateSeen = observe(late);
+    int code = kExitClean;
+    if (!trap)
+      code = exitCodeOf(result);
+    if (vm::Trap lost = stdlib::finishOutput(machine_); lost && !late)
+      late = std::move(lost);
+    if (trap)
+      code = endWith(*trap, seen);
+    return late ? endWith(*late, lateSeen) : code;
+  }
+
+private:
+  bool observe(vm::Trap& fatal) {
+    return fatal && fatal->kind != vm::TrapKind::Exit && stdlib::runPanicHook(machine_, fatal);
+  }
+
+  /// What `main` answered: () or Ok is 0; Err is printed and is 1.
+  int exitCodeOf(vm::Value result) {
+    const vm::Module& module = machine_.module();
+    const vm::LayoutId id = module.functions[vm::index(module.entry)].result;
+    const vm::Layout& layout = module.layouts[vm::index(id)];
+    int code = kExitClean;
+    if (layout.kind == vm::LayoutKind::Enum && result) {
+      const vm::StructObject* object = vm::asStruct(result);
+      const vm::VariantLayout& variant = layout.variants[object->tag];
+      if (variant.name == "Err") {
+        code = kExitFailed;
+        vm::TextBuffer text(kErrorText);
+        vm::Trap trap = variant.fields.empty() ? vm::Trap()
+                                               : vm::formatDisplay(machine_, object->slots()[0],
+                                                                   variant.fields[0], text);
+        stdlib::flushOutput(machine_);
+        llvm::errs() << "error: "
+                     << (trap ? escapeForTextBlock(trap->message) : escapeForTextBlock(text.text()))
+                     << '\n';
+      }
+    }
+    machine_.releaseValue(result, id);
+    return code;
+  }
+
+  /// The exit code of a trap that ended the program, reported unless a hook has seen it.
+  int endWith(const vm::TrapDetails& trap, bool seen) const {
+    if (trap.kind == vm::TrapKind::Exit)
+      return int(trap.exitCode & 0xff);
+    if (!seen)
+      print(trap);
+    return kExitPanic;
+  }
+
+  /// "error: runtime error: error[GX0005]: panic: MESSAGE" and the call stack, innermost first.
+  void print(const vm::TrapDetails& trap) const {
+    llvm::raw_ostream& out = llvm::errs();
+    out << "error: runtime error: error[" << runtimeCode(trap.kind)
+        << "]: " << (trap.kind == vm::TrapKind::Panic ? "panic: " : "")
+        << escapeForTextBlock(trap.message) << '\n';
+    if (trap.trace.empty())
+      return;
+    out << "stack trace, innermost call first:\n";
+    for (const vm::TraceFrame& frame : trap.trace) {
+      out << "  in " << escapeForText(frame.function);
+      if (std::optional<Place> at = options_.placeOf ? options_.placeOf(frame.span) : std::nullopt)
+        out << " at " << escapeForText(at->file) << ':' << at->line << ':' << at->column;
+      out << '\n';
+    }
+    if (trap.traceOmitted)
+      out << "  and " << trap.traceOmitted << " more calls\n";
+  }
+
+  vm::Vm& machine_;
+  const ProgramOptions& options_;
+};
+
+} // namespace
+
+int runProgram(const vm::Module& module, ProgramOptions options) {
+  stdlib::HostOptions host;
+  host.programName = options.name;
+  host.arguments = std::move(options.arguments);
+  vm::VmOptions vmOptions;
+  vmOptions.mode = vm::Mode::Program;
+  vmOptions.host = stdlib::makeHost(std::move(host));
+  vmOptions.foreign = options.foreign;
+  auto machine = vm::Vm::create(module, stdlib::nativeTable(), std::move(vmOptions));
+  if (!machine) {
+    llvm::errs() << escapeForText(options.speaker)
+                 << ": error: the program does not verify: " << llvm::toString(machine.takeError())
+                 << '\n';
+    return kExitFailed;
+  }
+  return Run(**machine, options).toEnd();
+}
+
+} // namespace gos::program

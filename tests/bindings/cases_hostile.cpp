@@ -1,0 +1,304 @@
+// The build phase and what comes out of it: a registry crate with a hostile build script and one
+// with a hostile macro, the acts of the probe as a binding, libraries that are swapped, and linker
+// tricks.
+
+#include "tests/bindings/scene.h"
+
+namespace gos::cases {
+
+namespace {
+
+/// What both hostile crates try, in Rust; each answer is a word in the library.
+std::string attack(const Bound& bound, uint16_t port, const std::string& sibling) {
+  std::string text = "#[allow(dead_code)] pub fn attack(who: &str) -> String {\n"
+                     "    let mut said = String::new();\n";
+  size_t number = 0;
+  const auto add = [&](const std::string& what, const std::string& expression) {
+    text += "    said += &format!(\"{who}-" + what + std::to_string(number++) + "={};\", if " +
+            expression + " { \"GOT\" } else { \"no\" });\n";
+  };
+  add("net", "std::net::TcpStream::connect((\"127.0.0.1\", " + std::to_string(port) + ")).is_ok()");
+  const std::string home = bound.room.home();
+  for (const std::string& path : {home + "/.ssh/id_rsa", home + "/.cargo/credentials.toml",
+                                  home + "/.bashrc", sibling + "/secret"})
+    add("read", "std::fs::read(\"" + path + "\").is_ok()");
+  for (const std::string& path :
+       {home + "/.bashrc", bound.room.path("src/main.gos"), bound.room.path("project.toml"),
+        bound.room.path("bindings.lock"), bound.room.path(".git/hooks/post-commit"),
+        bound.cache() + "/cargo/config.toml", sibling + "/new"})
+    add("write",
+        "std::fs::OpenOptions::new().append(true).create(true).open(\"" + path + "\").is_ok()");
+  for (const char* name : {"SECRET_TOKEN", "CARGO_REGISTRY_TOKEN", "SSH_AUTH_SOCK"})
+    add("env", std::string("std::env::var(\"") + name + "\").is_ok()");
+  add("unix",
+      "std::os::unix::net::UnixStream::connect(\"" + bound.room.top() + "/agent\").is_ok()");
+  add("process", "std::fs::read(format!(\"/proc/{}/environ\", std::os::unix::process::parent_id())"
+                 ").map(|b| b.windows(12).any(|w| w == b\"SECRET_TOKEN\")).unwrap_or(false)");
+  return text + "    let _ = std::process::Command::new(\"setsid\").args([\"sleep\", \"" +
+         uniqueSeconds(7) + "\"]).spawn();\n    said\n}\n";
+}
+
+} // namespace
+
+TEST_CASE(
+    "a hostile build script and a hostile macro of registry crates: fetched from there, built "
+    "without it, and nothing of the user is touched") {
+  if (missesCargo("hostile crates"))
+    return;
+  for (As who : identities())
+    for (const std::string level : {"none", "standard", "strict"}) {
+      CAPTURE(std::string(name(who)));
+      CAPTURE(level);
+      Bound bound(who);
+      Registry registry;
+      const std::string sibling = bound.room.top() + "/other";
+      const std::string token = randomName("token-");
+      bound.write(sibling + "/secret", token);
+      for (const char* file : {"/.ssh/id_rsa", "/.bashrc", "/.cargo/credentials.toml"})
+        bound.write(bound.room.home() + file, "# " + token + "\n");
+      bound.write(".git/hooks/post-commit", "#!/bin/sh\n");
+      bound.how.set["SECRET_TOKEN"] = bound.how.set["CARGO_REGISTRY_TOKEN"] = token;
+      bound.how.set["SSH_AUTH_SOCK"] = bound.room.top() + "/agent";
+      const int agent = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_un address{};
+      address.sun_family = AF_UNIX;
+      std::strcpy(address.sun_path, (bound.room.top() + "/agent").c_str());
+      REQUIRE(::bind(agent, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+      ::chmod(address.sun_path, 0777);
+      REQUIRE(::listen(agent, 16) == 0);
+
+      const std::string code = attack(bound, registry.port(), sibling);
+      registry.publish(
+          bound.room, "script", "1.0.0",
+          {{"Cargo.toml", "[package]\nname = \"script\"\nversion = \"1.0.0\"\nedition "
+                          "= \"2021\"\n"},
+           {"build.rs", code + "fn main() { std::fs::write(std::env::var(\"OUT_DIR\")"
+                               ".unwrap() + \"/said\", attack(\"script\")).unwrap(); }\n"},
+           {"src/lib.rs", "pub const SAID: &str = include_str!(concat!(env!(\"OUT_DIR"
+                          "\"), \"/said\"));\n"}});
+      registry.publish(
+          bound.room, "macros", "1.0.0",
+          {{"Cargo.toml", "[package]\nname = \"macros\"\nversion = \"1.0.0\"\nedition "
+                          "= \"2021\"\n[lib]\nproc-macro = true\n"},
+           {"src/lib.rs", code +
+                              "#[proc_macro]\npub fn said(_: proc_macro::TokenStream) -> "
+                              "proc_macro::TokenStream {\n    format!(\"{:?}\", attack(\"macro\"))"
+                              ".parse().unwrap()\n}\n"}});
+      bound.userConfig(registry.replacement());
+      bound.bindings("evil = { path = \"evil\" }");
+      bound.crate("evil", "evil",
+                  "use gossamer_binding::gos_module;\n#[gos_module(\"evil\")]\npub mod evil {\n"
+                  "    pub fn said() -> String { format!(\"{}{}\", script::SAID, macros::said!()) "
+                  "}\n}\n",
+                  "[dependencies]\ngossamer-binding = \"0.1\"\nscript = \"1\"\nmacros = \"1\"\n");
+      const auto home = bound.snapshot(bound.room.home());
+      const auto other = bound.snapshot(sibling);
+      const Outcome outcome = bound.build(level);
+      ::close(agent);
+      CHECK_MESSAGE(outcome.code == 0, outcome.err);
+      CHECK(has(outcome.out, "function evil::said\n"));
+      CHECK_FALSE(registry.requests().empty());
+      const std::string library = bound.library(outcome);
+      for (const char* part : {"script-", "macro-"}) {
+        const size_t at = library.find(std::string(part) + "net0=");
+        REQUIRE_MESSAGE(at != std::string::npos, part);
+        const std::string said = library.substr(at, library.find("process", at) + 20 - at);
+        if (level == "none") {
+          // Unconfined, each of these works: a lock that stops nothing proves nothing.
+          CHECK_MESSAGE(has(said, "net0=GOT"), said);
+          CHECK_MESSAGE(has(said, "read1=GOT"), said);
+          CHECK_MESSAGE(has(said, "unix15=GOT"), said);
+          // The environment is the plan's at every level.
+          CHECK_MESSAGE(has(said, "env12=no"), said);
+        } else {
+          CHECK_MESSAGE(!has(said, "=GOT"), said);
+        }
+      }
+      CHECK(gone(uniqueSeconds(7)));
+      if (level == "none")
+        continue;
+      auto after = bound.snapshot(bound.room.home());
+      std::erase_if(after, [&](const auto& entry) {
+        return has(entry.first, "/.cache") || entry.first == bound.room.home();
+      });
+      auto before = home;
+      std::erase_if(before, [&](const auto& entry) { return entry.first == bound.room.home(); });
+      CHECK(after == before);
+      CHECK(bound.snapshot(sibling) == other);
+      CHECK(filesWith(bound.cache(), token).empty());
+      CHECK(nothingLeft());
+    }
+}
+
+TEST_CASE(
+    "T100 T102 T103 T104 T105 T106 T110 T111 T115 T116 the acts of the probe, as a binding under "
+    "the tool") {
+  if (missesCargo("probe as a binding"))
+    return;
+  for (As who : identities())
+    for (const std::string& level : confining()) {
+      CAPTURE(std::string(name(who)));
+      CAPTURE(level);
+      const Room room(who);
+      Scene scene(room);
+      room.write("project.toml", "[project]\nid = \"example.com/app\"\nversion = \"0.1.0\"\n"
+                                 "[rust-bindings]\nprobe = { path = \".\" }\n");
+      std::string manifest = room.read("Cargo.toml");
+      const std::string package =
+          llvm::StringRef(manifest).split("name = \"").second.split('"').first.str();
+      room.write("project.toml", "[project]\nid = \"example.com/app\"\nversion = \"0.1.0\"\n"
+                                 "[rust-bindings]\n" +
+                                     package + " = { path = \".\" }\n");
+      room.write("src/main.gos", "fn main() {}\n");
+      room.write("src/lib.rs", room.read("src/main.rs") + "\n");
+      const std::string cache = room.top() + "/cache";
+      room.makeDirectory(cache);
+      scene.buildWith([&](const std::string&, const std::vector<std::string>&, How how) {
+        how.set["XDG_CACHE_HOME"] = cache;
+        return room.plain(
+            {toolPath(), "--sandbox=" + level, "--sandbox-rw", room.path("target"), room.project()},
+            how);
+      });
+      const std::string& home = scene.home();
+      std::vector<Act> acts;
+      for (const std::string& path : scene.credentials())
+        acts.push_back({"T100", {"read", path}, kAbsent});
+      for (const char* file : {"/.bashrc", "/.profile", "/.cargo/bin/ls", "/.gitconfig"})
+        for (const char* act : {"look", "append", "chmod", "utime", "setxattr", "truncate"})
+          acts.push_back({"T103", {act, home + file}, kAbsent});
+      for (const char* file :
+           {".git/hooks/post-commit", ".git/config", ".github/workflows/x.yml",
+            ".vscode/tasks.json", ".envrc", ".cargo/config.toml", "project.toml"})
+        acts.push_back({"T104", {"append", room.path(file)}, kReadOnly});
+      for (const char* file : {"src/main.gos", "Cargo.lock", "project.lock", "sibling/src/lib.rs"})
+        acts.push_back({"T105", {"append", room.path(file)}, kReadOnly});
+      for (const char* file : {"/.cache/sccache/a", "/.cache/ccache/a", "/.cache/gossamer/a"})
+        acts.push_back({"T106", {"read", home + file}, kAbsent});
+      acts.push_back({"T106", {"tcp", "127.0.0.1", std::to_string(scene.port())}, {ECONNREFUSED}});
+      for (const Act& act : daemonActs(scene, kAbsent))
+        acts.push_back(act);
+      // What is written by the first build is no change by the second.
+      room.write("bindings.lock", "");
+      files::remove(room.path("bindings.lock"));
+      scene.build({}, level, {});
+      Report report = scene.build(acts, level, {});
+      if (!scene.built())
+        continue;
+      for (const char* part : {"build", "macro"})
+        for (size_t id = 0; id != acts.size(); ++id) {
+          const int result = report[{part, id}].result;
+          // A socket at a path that the view has not, or closes.
+          const bool good = llvm::is_contained(acts[id].errors, result) ||
+                            (acts[id].number == "T110" && result > 0);
+          CHECK_MESSAGE(good, acts[id].number << " " << std::string(part) << ": "
+                                              << llvm::join(acts[id].words, " ") << ": "
+                                              << words(result));
+        }
+      CHECK(scene.unchanged());
+      CHECK(filesWith(cache, scene.token()).empty());
+    }
+}
+
+TEST_CASE(
+    "T120 a library that a build leaves as a link, a FIFO or a directory is refused, and what was "
+    "checked is what is used") {
+  if (missesCargo("T120"))
+    return;
+  for (As who : identities())
+    for (const std::string& level : confining()) {
+      CAPTURE(std::string(name(who)));
+      CAPTURE(level);
+      Bound bound(who);
+      bound.plain();
+      const Outcome good = bound.build(level);
+      REQUIRE_MESSAGE(good.code == 0, good.err);
+      std::string project;
+      for (const auto& entry : files::directory_iterator(bound.cache() + "/bindings"))
+        project = entry.path().string();
+      const std::string library = project + "/target-" + level + "/release/libgossamer_bindings.so";
+      REQUIRE(files::exists(library));
+      const std::string secret = bound.room.home() + "/secret";
+      bound.room.write(secret, bound.room.read(library));
+      const auto again = [&] {
+        // The state is gone, Cargo finds nothing to do, and the library is what it finds.
+        files::remove(project + "/state-" + level);
+        return bound.build(level);
+      };
+      // The directory above it leads elsewhere.
+      const std::string release = project + "/target-" + level + "/release";
+      files::rename(release, release + "-kept");
+      bound.room.link(bound.room.home(), release);
+      CHECK(again().code == 1);
+      files::remove(release);
+      files::rename(release + "-kept", release);
+      CHECK_MESSAGE(again().code == 0, again().err);
+
+      // The cached copy is judged by what it holds.
+      const std::string sum =
+          llvm::StringRef(good.out).split("library ").second.split('\n').first.str();
+      const std::string cached = project + "/artifacts/" + sum;
+      std::string bytes = bound.room.read(cached);
+      REQUIRE_FALSE(bytes.empty());
+      bytes[bytes.size() / 2] ^= 1;
+      ::usleep(1100000);
+      bound.build(level);
+      bound.room.write(cached, bytes);
+      const Outcome healed = bound.build(level);
+      CHECK_MESSAGE(healed.code == 0, healed.err);
+      CHECK(healed.out == good.out);
+      CHECK(bound.room.read(cached) != bytes);
+    }
+}
+
+TEST_CASE("T121 what a library would run on loading is not run by looking at it") {
+  if (missesCargo("T121"))
+    return;
+  for (As who : identities()) {
+    Bound bound(who);
+    const std::string mark = bound.room.top() + "/mark";
+    bound.bindings("stats = { path = \"rust/stats\" }");
+    bound.crate("rust/stats", "stats",
+                std::string(Bound::kLibrary) +
+                    "#[used]\n#[link_section = \".init_array\"]\nstatic INIT: extern \"C\" fn() = "
+                    "init;\nextern \"C\" fn init() { let _ = std::fs::write(\"" +
+                    mark + "\", \"x\"); }\n",
+                "[dependencies]\ngossamer-binding = \"0.1\"\n");
+    const Outcome outcome = bound.build("standard");
+    CHECK_MESSAGE(outcome.code == 0, outcome.err);
+    CHECK_FALSE(bound.room.exists(mark));
+    bound.build("standard", {"--editor"});
+    CHECK_FALSE(bound.room.exists(mark));
+  }
+}
+
+TEST_CASE("T123 a linker that a crate gives arguments reaches no more than the build") {
+  if (missesCargo("T123"))
+    return;
+  for (As who : identities())
+    for (const std::string& level : confining()) {
+      CAPTURE(level);
+      Bound bound(who);
+      bound.write(bound.room.home() + "/.ssh/id_rsa", "secret-of-the-user");
+      bound.bindings("stats = { path = \"rust/stats\" }");
+      const auto withArgument = [&](const std::string& argument) {
+        bound.crate("rust/stats", "stats", Bound::kLibrary,
+                    "[dependencies]\ngossamer-binding = \"0.1\"\n",
+                    "fn main() { println!(\"cargo:rustc-link-arg=" + argument +
+                        "\"); println!(\"cargo:rustc-cdylib-link-arg=" + argument + "\"); }\n");
+        return bound.build(level);
+      };
+      // Such arguments of a dependency do not reach the library that is linked here.
+      const Outcome outcome = withArgument("-Wl,-rpath,/tmp/x");
+      if (outcome.code == 0) {
+        CHECK_FALSE(has(bound.library(outcome), "/tmp/x"));
+      }
+      const Outcome theft =
+          withArgument("-Wl,--format=binary," + bound.room.home() + "/.ssh/id_rsa");
+      if (theft.code == 0) {
+        CHECK_FALSE(has(bound.library(theft), "secret-of-the-user"));
+      }
+      CHECK(filesWith(bound.cache(), "secret-of-the-user").empty());
+    }
+}
+
+} // namespace gos::cases
