@@ -406,7 +406,23 @@ Trap Vm::run(FunctionId function, Value& result) {
       if (Trap trap = call(module_.initialiser, {}, nothing))
         return trap;
   }
-  return call(function, {}, result);
+  if (Trap trap = call(function, {}, result))
+    return trap;
+  if (!scheduler_ || nesting_ != 0)
+    return {};
+  const bool isReference = index(function) < module_.functions.size() &&
+                           this->isReference(module_.functions[index(function)].result);
+  Trap trap = runToEnd();
+  // A fold has nobody who would look at the failure of a goroutine that was not joined.
+  if (!trap && mode_ == Mode::Fold)
+    for (UnobservedFailure& failure : scheduler_->takeUnobserved())
+      if (!trap)
+        trap = failure.trap ? std::move(failure.trap) : Trap::panic(std::move(failure.error));
+  if (trap) {
+    heap_.releaseValue(result, isReference);
+    result = 0;
+  }
+  return trap;
 }
 
 Trap Vm::call(FunctionId function, llvm::ArrayRef<Value> arguments, Value& result) {
@@ -490,10 +506,8 @@ bool Vm::refill() {
 }
 
 Trap Vm::runToEnd() {
-  if (!scheduler_ || scheduler_->live() == 0)
+  if (scheduler_->live() == 0)
     return {};
-  if (nesting_ != 0)
-    return depthTrap();
   scheduler_->waitForAll();
   if (!scheduler_->switchAway())
     return std::move(pending_);

@@ -94,8 +94,8 @@ public:
   Vm& operator=(const Vm&) = delete;
 
   // ---- running ------------------------------------------------------------------------------------
-  /// Runs the module's initialiser if that was not done yet, then the function, which takes no parameters. A
-  /// reference result is the caller's.
+  /// Runs the module's initialiser if that was not done yet, then the function, which takes no parameters, and the
+  /// goroutines that it left, to their ends. A reference result is the caller's.
   Trap run(FunctionId function, Value& result);
   /// Re-entrant: for hooks and for natives with callbacks. Takes over the arguments, also when it traps.
   Trap call(FunctionId function, llvm::ArrayRef<Value> arguments, Value& result);
@@ -103,8 +103,6 @@ public:
   /// Ready for another region of the same module: a fresh heap, fresh globals, counters, output and inputs, without
   /// verifying and loading again. Values of before are gone.
   void restart(VmOptions options);
-  /// Lets the goroutines that are left run to their ends; after `run`.
-  Trap runToEnd();
   /// Goroutines; made when it is first asked for.
   Scheduler& scheduler();
   /// The same, or null if no goroutine was ever started.
@@ -220,6 +218,8 @@ private:
   }
   /// Pops and releases the frames down to the boundary of the innermost run.
   void unwind();
+  /// Lets the goroutines that `main` left run to their ends.
+  Trap runToEnd();
 
   const Module& module_;
   std::vector<LayoutInfo> layouts_;
