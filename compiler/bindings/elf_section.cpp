@@ -1,6 +1,5 @@
 #include "compiler/bindings/elf_section.h"
 
-#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -9,14 +8,18 @@
 namespace gos::bindings {
 
 using llvm::StringRef;
-namespace elf = llvm::ELF;
 
 namespace {
 
+// The few numbers of the format that are asked for (elf(5)).
+constexpr char kClass64 = 2, kLittleEndian = 1;       // bytes 4 and 5
+constexpr uint16_t kSharedObject = 3;                 // e_type
+constexpr uint32_t kPlainBytes = 1, kStringTable = 3; // sh_type
+constexpr uint64_t kCompressed = 0x800;               // of sh_flags
 #if defined(__x86_64__)
-constexpr uint16_t kMachine = elf::EM_X86_64;
+constexpr uint16_t kMachine = 62;
 #elif defined(__aarch64__)
-constexpr uint16_t kMachine = elf::EM_AARCH64;
+constexpr uint16_t kMachine = 183;
 #else
 #error "say which e_machine this is"
 #endif
@@ -62,9 +65,9 @@ llvm::Error judgeHeader(StringRef image) {
                                                                  "ELF",
                                                                  4)))
     return refused("not an ELF file");
-  if (image[elf::EI_CLASS] != elf::ELFCLASS64 || image[elf::EI_DATA] != elf::ELFDATA2LSB)
+  if (image[4] != kClass64 || image[5] != kLittleEndian)
     return refused("not a 64-bit little-endian ELF file");
-  if (half(image, 16) != elf::ET_DYN)
+  if (half(image, 16) != kSharedObject)
     return refused("an ELF file of type {0}, not a shared object", half(image, 16));
   if (half(image, 18) != kMachine)
     return refused("a shared object for machine {0}, not for this one ({1})", half(image, 18),
@@ -89,7 +92,7 @@ llvm::Expected<StringRef> elfSection(StringRef image, StringRef wanted) {
     return refused("a shared object whose section headers lie outside of the file");
   const SectionHeader nameSection = sectionHeader(*table, names);
   const std::optional<StringRef> nameTable = slice(image, nameSection.offset, nameSection.size);
-  if (nameSection.type != elf::SHT_STRTAB || !nameTable)
+  if (nameSection.type != kStringTable || !nameTable)
     return refused("a shared object whose section names lie outside of the file");
 
   std::optional<StringRef> found;
@@ -103,7 +106,7 @@ llvm::Expected<StringRef> elfSection(StringRef image, StringRef wanted) {
       continue;
     if (found)
       return refused("a shared object with two sections `{0}`", wanted);
-    if (header.type != elf::SHT_PROGBITS || (header.flags & elf::SHF_COMPRESSED) != 0)
+    if (header.type != kPlainBytes || (header.flags & kCompressed) != 0)
       return refused("a section `{0}` that does not hold plain bytes", wanted);
     found = slice(image, header.offset, header.size);
     if (!found)

@@ -1,0 +1,154 @@
+// gos new and gos clean from outside.
+
+#include "tests/support/child_process.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+using gos::test::ChildResult;
+
+namespace {
+
+class Room {
+public:
+  Room() {
+    char name[] = "/tmp/gos-new-XXXXXX";
+    root_ = ::mkdtemp(name);
+  }
+  ~Room() {
+    std::error_code ignored;
+    fs::remove_all(root_, ignored);
+  }
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  std::string path(const std::string& name) const { return root_ + "/" + name; }
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories(fs::path(path(name)).parent_path());
+    std::ofstream(path(name), std::ios::binary) << text;
+  }
+  std::string read(const std::string& name) const {
+    std::string text;
+    gos::test::readFile(path(name), text);
+    return text;
+  }
+  bool exists(const std::string& name) const {
+    return fs::symlink_status(path(name)).type() != fs::file_type::not_found;
+  }
+  size_t entries(const std::string& name = ".") const {
+    return size_t(std::distance(fs::directory_iterator(path(name)), fs::directory_iterator()));
+  }
+  /// `gos` is the program under test; its cache is a directory of the room.
+  ChildResult shell(const std::string& command) const {
+    gos::test::ChildRequest request;
+    request.arguments = {"/bin/sh", "-c",
+                         "export XDG_CACHE_HOME=" + path("cache") +
+                             "; gos() { " GOS_BINARY_DIR "/bin/gos \"$@\"; }; " + command};
+    request.directory = root_;
+    return gos::test::runChild(request);
+  }
+
+private:
+  std::string root_;
+};
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("what gos new makes is laid out, has no diagnostics, and passes its tests") {
+  const Room room;
+  for (const std::string kind : {"bin", "lib"}) {
+    const std::string name = "my-" + kind;
+    CHECK(room.shell("gos new --template=" + kind + " " + name).exitedWith(0));
+    const ChildResult fmt = room.shell("gos fmt --check " + name);
+    CHECK_MESSAGE(fmt.exitedWith(0), fmt.out);
+    const ChildResult check = room.shell("gos check --quiet " + name);
+    CHECK(check.exitedWith(0));
+    CHECK_MESSAGE(check.err.empty(), check.err);
+    const ChildResult tests = room.shell("gos test " + name);
+    CHECK_MESSAGE(tests.exitedWith(0), tests.out << tests.err);
+    CHECK(holds(tests.out, " 0 failed"));
+    CHECK(!holds(tests.out, "test: 0 passed"));
+  }
+  const ChildResult run = room.shell("gos run my-bin Ada");
+  CHECK(run.out == "Hello, Ada!\n");
+  CHECK(room.shell("gos new --template=binding rusty").exitedWith(0));
+  CHECK(
+      holds(room.read("rusty/project.toml"), "[rust-bindings]\nrusty_rust = { path = \"rust\" }"));
+  CHECK(holds(room.read("rusty/rust/Cargo.toml"), "gossamer-binding = \"0.1\""));
+  CHECK(holds(room.read("rusty/rust/src/lib.rs"), "#[gos_module(\"rusty_rust\")]"));
+  CHECK(room.shell("gos fmt --check rusty").exitedWith(0));
+}
+
+TEST_CASE("gos new refuses a place that is taken and a name that is none, and leaves nothing") {
+  const Room room;
+  room.write("full/file", "x");
+  room.write("plain", "x");
+  fs::create_directory(room.path("empty"));
+  fs::create_directory_symlink("empty", room.path("link"));
+  const size_t before = room.entries();
+  for (const char* name : {"full", "plain", "link", "9lives", "fn", "a.b", "'a b'", ".", "..",
+                           "missing/project", "-- -x", "std"}) {
+    const ChildResult result = room.shell(std::string("gos new ") + name);
+    CHECK_MESSAGE(result.exitedWith(1), name);
+    CHECK_MESSAGE(holds(result.err, "gos: error: "), name);
+  }
+  CHECK(room.shell("gos new").exitedWith(2));
+  CHECK(room.shell("gos new --template=web x").exitedWith(2));
+  CHECK(room.entries() == before);
+  CHECK(room.entries("empty") == 0);
+  CHECK(room.read("full/file") == "x");
+  CHECK(room.shell("gos new empty/").exitedWith(0));
+  CHECK(room.exists("empty/src/main.gos"));
+}
+
+TEST_CASE("gos clean removes what gos build wrote, and nothing else") {
+  const Room room;
+  CHECK(room.shell("gos new tool && cd tool && gos build").exitedWith(0));
+  REQUIRE(room.exists("tool/tool"));
+  const ChildResult cleaned = room.shell("cd tool && gos clean");
+  CHECK(cleaned.exitedWith(0));
+  CHECK(holds(cleaned.out, "removed `tool` (1 file, "));
+  CHECK(!room.exists("tool/tool"));
+  CHECK(room.exists("tool/src/main.gos"));
+  CHECK(room.shell("gos clean tool").out == "nothing to remove\n");
+  // A file of that name that is no built program is somebody's own.
+  room.write("tool/tool", "mine");
+  CHECK(room.shell("gos clean tool").exitedWith(1) != room.shell("gos clean tool").exitedWith(0));
+  CHECK(room.read("tool/tool") == "mine");
+}
+
+TEST_CASE("gos clean removes the bindings of one project or of all, and follows no link") {
+  const Room room;
+  CHECK(room.shell("gos new one").exitedWith(0));
+  room.write("outside/keep", "x");
+  const std::string builds = "cache/gossamer/bindings/";
+  room.write(builds + "aaaa/project", fs::canonical(room.path("one")).string());
+  room.write(builds + "aaaa/target-none/deep/er/file", "1234");
+  fs::create_directory_symlink(room.path("outside"), room.path(builds + "aaaa/target-none/away"));
+  room.write(builds + "bbbb/project", "/somewhere/else");
+  room.write("cache/gossamer/cargo/registry", "x");
+  fs::permissions(room.path(builds + "aaaa/target-none/deep"), fs::perms::none);
+  const ChildResult one = room.shell("gos clean one");
+  CHECK_MESSAGE(one.exitedWith(0), one.err);
+  CHECK(holds(one.out, "removed the Rust bindings of `"));
+  CHECK(!room.exists(builds + "aaaa"));
+  CHECK(room.exists(builds + "bbbb"));
+  CHECK(room.read("outside/keep") == "x");
+  const ChildResult all = room.shell("gos clean --all");
+  CHECK(all.exitedWith(0));
+  CHECK(holds(all.out, "`/somewhere/else` (1 file, 15 bytes)"));
+  CHECK(!room.exists(builds + "bbbb"));
+  CHECK(room.exists("cache/gossamer/cargo/registry"));
+  CHECK(room.shell("gos clean --all").out == "nothing to remove\n");
+  CHECK(room.shell("gos clean --all one").exitedWith(2));
+}
