@@ -125,6 +125,14 @@ std::optional<Build::Finished> Build::start(Phase phase, std::vector<std::string
   call.arguments = std::move(arguments);
   call.environment = facts_.host.environment;
   call.policy = std::move(*policy);
+  if (gitProgram_ && phase == Phase::Fetch) {
+    // Without any configuration, helper or prompt; nothing that would start another program.
+    const bool local = llvm::any_of(facts_.bindings, [](const Binding& binding) {
+      return binding.written->source == RustBinding::Source::Git && !binding.path.empty();
+    });
+    call.policy = call.policy.setEnv("CARGO_NET_GIT_FETCH_WITH_CLI", "true")
+                      .setEnv("GIT_ALLOW_PROTOCOL", local ? "http:https:file" : "http:https");
+  }
   call.watch = watch;
   const auto onOutput = [&](llvm::StringRef line) {
     if (phase == Phase::Query)
@@ -230,12 +238,10 @@ bool Build::fetch() {
       return false;
     }
   }
-  if (llvm::Error error = cache_.write("workspace/Cargo.lock", before->value_or(""))) {
+  if (llvm::Error error = cache_.write("workspace/Cargo.lock", before->value_or(firstLock()))) {
     reportCache(std::move(error), engine_);
     return false;
   }
-  if (!*before)
-    cache_.remove("workspace/Cargo.lock");
 
   // As it is locked; then with what was fetched before; the network comes last.
   bool done = false;
@@ -258,8 +264,10 @@ bool Build::fetch() {
         if (!fetched)
           return false;
         done = fetched->result.code == 0;
+        // An unlocked fetch keeps what a lock that fits names.
         stale = llvm::any_of(fetched->messages.complaint(), [](const std::string& line) {
-          return llvm::StringRef(line).contains("--locked");
+          return llvm::StringRef(line).contains("--locked") ||
+                 llvm::StringRef(line).contains("git_proxy_options");
         });
         if (!done && !stale) {
           reportFetch(*fetched);
@@ -280,6 +288,17 @@ bool Build::fetch() {
         start(Phase::Fetch, argumentsOf(Phase::Fetch, facts_, cache_));
     if (!finished)
       return false;
+    // Some distributions link Cargo with a git library that refuses what Cargo asks of it.
+    if (finished->result.code != 0 &&
+        llvm::any_of(finished->messages.complaint(), [](const std::string& line) {
+          return llvm::StringRef(line).contains("git_proxy_options") ||
+                 llvm::StringRef(line).contains("git_fetch_options");
+        })) {
+      gitProgram_ = true;
+      finished = start(Phase::Fetch, argumentsOf(Phase::Fetch, facts_, cache_));
+      if (!finished)
+        return false;
+    }
     if (finished->result.code != 0) {
       reportFetch(*finished);
       return false;

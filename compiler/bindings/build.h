@@ -44,6 +44,7 @@ private:
   Engine& engine_;
   Messages messages_;
   bool progressOpen_ = false;
+  bool gitProgram_ = false; // Cargo's own git does not work here: the program git fetches
   std::string version_;
 };
 

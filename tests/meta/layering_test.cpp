@@ -65,7 +65,7 @@ const std::vector<Layer>& layers() {
         "compiler/document", "stdlib", "vm", "sandbox"}},
       {"compiler/driver",
        {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/expand", "compiler/resolve", "compiler/types",
-        "compiler/check", "compiler/lower", "compiler/fold", "compiler/testing", "compiler/format", "compiler/document", "compiler/repl", "compiler/bindings", "stdlib", "vm", "sandbox/policy",
+        "compiler/check", "compiler/lower", "compiler/fold", "compiler/testing", "compiler/format", "compiler/document", "compiler/repl", "compiler/bindings", "stdlib", "vm", "sandbox", "sandbox/policy",
         "sandbox/policy/host", "manifest", "compiler/executable", "stdlib/program"}},
   };
   return all;

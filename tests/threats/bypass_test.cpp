@@ -558,11 +558,11 @@ TEST_CASE("T058 every command that folds folds gated, and the others fold nothin
       CHECK(outcome.out.empty());
       CHECK(!tree.exists("x"));
     }
-  for (StringRef verb : {"parse", "explain", "help", "--version"}) {
+  for (StringRef verb : {"parse", "fmt", "clean", "explain", "help", "--version"}) {
     Launch call;
     call.directory = tree.root();
     call.arguments = {verb.str()};
-    if (verb == "parse")
+    if (verb == "parse" || verb == "fmt" || verb == "clean")
       call.arguments.push_back("main.gos");
     const Outcome outcome = launch(call);
     CHECK(outcome.exitCode == 0);
