@@ -1,5 +1,6 @@
-// Goroutines, channels, select, and what the locks of std::sync are made of. The state of a channel is an object that all
-// its handles share and that the bodies here change in place; bytecode never writes to one, so it is never copied.
+// Goroutines, channels, select, and what the locks of std::sync are made of. The state of a channel
+// is an object that all its handles share and that the bodies here change in place; bytecode never
+// writes to one, so it is never copied.
 
 #include "stdlib/host_state.h"
 #include "stdlib/support.h"
@@ -23,7 +24,8 @@ using vm::WaitKind;
 
 namespace {
 
-/// The fields of `sync::Channel`, in order. A queue of waiters is pairs: the ticket, and the arm of its `select` or -1.
+/// The fields of `sync::Channel`, in order. A queue of waiters is pairs: the ticket, and the arm of
+/// its `select` or -1.
 enum ChannelSlot : unsigned { Items, Capacity, Closed, Receivers, Senders };
 constexpr int64_t kUnbounded = -1;
 
@@ -62,7 +64,8 @@ public:
   };
   bool enqueue(ChannelSlot slot, Ticket ticket, int64_t arm) {
     VecObject* queue = vec(slot);
-    return queue && vm_.heap().push(queue, Value(ticket.packed())) && vm_.heap().push(queue, Value(arm));
+    return queue && vm_.heap().push(queue, Value(ticket.packed())) &&
+           vm_.heap().push(queue, Value(arm));
   }
   /// The first one that still waits here; for a value, or for anything.
   std::optional<Waiter> dequeue(ChannelSlot slot, bool forValue) {
@@ -81,7 +84,8 @@ public:
         vm_.heap().removeAt(queue, i);
       }
       if (waiter.goroutine)
-        return Waiter{waiter.ticket, waiter.arm < 0 ? -1 : waiter.arm & ~kWantsEnd, waiter.goroutine};
+        return Waiter{waiter.ticket, waiter.arm < 0 ? -1 : waiter.arm & ~kWantsEnd,
+                      waiter.goroutine};
     }
     return std::nullopt;
   }
@@ -108,13 +112,15 @@ private:
     const bool isSend = slot == Senders;
     Goroutine* goroutine = nullptr;
     if (arm < 0) {
-      goroutine = vm_.scheduler().waiting(ticket, {isSend ? WaitKind::Send : WaitKind::Receive}, identity());
+      goroutine = vm_.scheduler().waiting(ticket, {isSend ? WaitKind::Send : WaitKind::Receive},
+                                          identity());
     } else {
       goroutine = vm_.scheduler().waiting(ticket, {WaitKind::Select});
       const uint64_t number = uint64_t(arm & ~kWantsEnd);
-      if (goroutine && (!goroutine->selection || number >= goroutine->selection->arms.size() ||
-                        goroutine->selection->arms[number].isSend != isSend ||
-                        ChannelState(vm_, goroutine->selection->arms[number].channel).identity() != identity()))
+      if (goroutine &&
+          (!goroutine->selection || number >= goroutine->selection->arms.size() ||
+           goroutine->selection->arms[number].isSend != isSend ||
+           ChannelState(vm_, goroutine->selection->arms[number].channel).identity() != identity()))
         goroutine = nullptr;
     }
     return {ticket, arm, goroutine};
@@ -124,8 +130,12 @@ private:
   StructObject* object_;
 };
 
-Trap noHandle() { return Trap::incompatible("value is no channel"); }
-Trap closedChannel() { return Trap::panic("send on closed channel"); }
+Trap noHandle() {
+  return Trap::incompatible("value is no channel");
+}
+Trap closedChannel() {
+  return Trap::panic("send on closed channel");
+}
 
 Selection& selectionOf(Vm& vm) {
   Goroutine& goroutine = vm.scheduler().current();
@@ -158,7 +168,8 @@ Value someOf(Vm& vm, LayoutId option, Value value, bool isReference) {
 }
 
 /// Gives a value to a goroutine that waits for one. False: the heap is full.
-bool hand(Vm& vm, const ChannelState& channel, ChannelState::Waiter to, Value value, bool isReference) {
+bool hand(Vm& vm, const ChannelState& channel, ChannelState::Waiter to, Value value,
+          bool isReference) {
   Scheduler& scheduler = vm.scheduler();
   if (to.arm >= 0) {
     Selection& selection = *to.goroutine->selection;
@@ -173,7 +184,8 @@ bool hand(Vm& vm, const ChannelState& channel, ChannelState::Waiter to, Value va
   return some != 0 && scheduler.wake(to.ticket, some);
 }
 
-/// What a sender that waits has to give, owned; it goes on. The caller has made sure that there is one.
+/// What a sender that waits has to give, owned; it goes on. The caller has made sure that there is
+/// one.
 Value takeFrom(Vm& vm, ChannelState::Waiter sender) {
   Scheduler& scheduler = vm.scheduler();
   Selection& selection = *sender.goroutine->selection;
@@ -235,9 +247,11 @@ Trap closeChannel(Arguments& arguments) {
       continue;
     }
     const LayoutId option = vm.module().natives[receiver->goroutine->import].result;
-    scheduler.wake(receiver->ticket, vm.unitVariant(option, vm.info(option).known[size_t(vm::KnownVariant::None)]));
+    scheduler.wake(receiver->ticket,
+                   vm.unitVariant(option, vm.info(option).known[size_t(vm::KnownVariant::None)]));
   }
-  // Who waits to send learns that the channel is closed: the arm of a `select` is chosen again, a send panics.
+  // Who waits to send learns that the channel is closed: the arm of a `select` is chosen again, a
+  // send panics.
   while (auto sender = channel.dequeue(Senders, true)) {
     sender->goroutine->sendFailed = true;
     scheduler.wake(sender->ticket, Value(std::max<int64_t>(sender->arm, 0)));
@@ -264,7 +278,8 @@ bool isReferenceArgument(const Arguments& arguments, size_t i) {
 
 namespace bodies {
 
-// ---- goroutines ---------------------------------------------------------------------------------------
+// ---- goroutines
+// ---------------------------------------------------------------------------------------
 
 Trap Go(Arguments& arguments) {
   Vm& vm = arguments.vm();
@@ -277,7 +292,8 @@ Trap Go(Arguments& arguments) {
 /// A goroutine of the library that the end of the program does not wait for.
 Trap Daemon(Arguments& arguments) {
   Vm& vm = arguments.vm();
-  if (Trap trap = vm.scheduler().spawnDaemon(vm.retainValue(arguments.slot(0), arguments.layoutId(0))))
+  if (Trap trap =
+          vm.scheduler().spawnDaemon(vm.retainValue(arguments.slot(0), arguments.layoutId(0))))
     return trap;
   return arguments.returnUnit();
 }
@@ -289,7 +305,8 @@ Trap TaskFinish(Arguments& arguments) {
   const LayoutId layout = arguments.layoutId(1);
   if (kept == 0)
     return Trap::incompatible("goroutine has no place for its answer");
-  if (!vm.heap().makeUnique(kept) || !vm.heap().push(asVec(kept), vm.retainValue(arguments.slot(1), layout)))
+  if (!vm.heap().makeUnique(kept) ||
+      !vm.heap().push(asVec(kept), vm.retainValue(arguments.slot(1), layout)))
     return vm.heapTrap();
   const vm::LayoutInfo& info = vm.info(layout);
   const uint16_t err = info.known[size_t(vm::KnownVariant::Err)];
@@ -297,8 +314,8 @@ Trap TaskFinish(Arguments& arguments) {
     vm::TextBuffer text(uint64_t(64) << 10);
     const Layout& shape = arguments.layout(1);
     if (!shape.variants[err].fields.empty())
-      if (Trap trap = vm::formatDisplay(vm, asStruct(arguments.slot(1))->slots()[0], shape.variants[err].fields[0],
-                                        text))
+      if (Trap trap = vm::formatDisplay(vm, asStruct(arguments.slot(1))->slots()[0],
+                                        shape.variants[err].fields[0], text))
         return trap;
     vm.scheduler().failWithError(text.text().str());
   }
@@ -333,7 +350,8 @@ Trap ThreadYieldNow(Arguments& arguments) {
   return {};
 }
 
-// ---- channels -----------------------------------------------------------------------------------------
+// ---- channels
+// -----------------------------------------------------------------------------------------
 
 Trap ChannelSend(Arguments& arguments) {
   Vm& vm = arguments.vm();
@@ -405,17 +423,26 @@ Trap ChannelTryRecv(Arguments& arguments) {
     return trap;
   if (!received)
     return arguments.returnNone();
-  const Value some =
-      someOf(vm, arguments.resultLayout(), value, vm.isReference(payloadOf(vm, arguments.resultLayout(), "Some")));
+  const Value some = someOf(vm, arguments.resultLayout(), value,
+                            vm.isReference(payloadOf(vm, arguments.resultLayout(), "Some")));
   return some != 0 ? arguments.returnOwned(some) : vm.heapTrap();
 }
 
-Trap SenderClose(Arguments& arguments) { return closeChannel(arguments); }
-Trap ReceiverClose(Arguments& arguments) { return closeChannel(arguments); }
-Trap SenderIsClosed(Arguments& arguments) { return tellClosed(arguments); }
-Trap ReceiverIsClosed(Arguments& arguments) { return tellClosed(arguments); }
+Trap SenderClose(Arguments& arguments) {
+  return closeChannel(arguments);
+}
+Trap ReceiverClose(Arguments& arguments) {
+  return closeChannel(arguments);
+}
+Trap SenderIsClosed(Arguments& arguments) {
+  return tellClosed(arguments);
+}
+Trap ReceiverIsClosed(Arguments& arguments) {
+  return tellClosed(arguments);
+}
 
-// ---- select -------------------------------------------------------------------------------------------
+// ---- select
+// -------------------------------------------------------------------------------------------
 
 Trap SelectBegin(Arguments& arguments) {
   clear(arguments.vm(), selectionOf(arguments.vm()));
@@ -424,14 +451,15 @@ Trap SelectBegin(Arguments& arguments) {
 
 Trap SelectRecv(Arguments& arguments) {
   Vm& vm = arguments.vm();
-  selectionOf(vm).arms.push_back({vm.retainValue(arguments.slot(0), arguments.layoutId(0)), arguments.layoutId(0), 0,
-                                  false, false, arguments.integer(1)});
+  selectionOf(vm).arms.push_back({vm.retainValue(arguments.slot(0), arguments.layoutId(0)),
+                                  arguments.layoutId(0), 0, false, false, arguments.integer(1)});
   return arguments.returnUnit();
 }
 
 Trap SelectSend(Arguments& arguments) {
   Vm& vm = arguments.vm();
-  selectionOf(vm).arms.push_back({vm.retainValue(arguments.slot(0), arguments.layoutId(0)), arguments.layoutId(0),
+  selectionOf(vm).arms.push_back({vm.retainValue(arguments.slot(0), arguments.layoutId(0)),
+                                  arguments.layoutId(0),
                                   vm.retainValue(arguments.slot(1), arguments.layoutId(1)), true,
                                   isReferenceArgument(arguments, 1), AnyValue});
   return arguments.returnUnit();
@@ -475,11 +503,13 @@ Trap SelectWait(Arguments& arguments) {
         selection.taken = value;
         selection.hasTaken = true;
         selection.takenFrom = channel.identity();
-        selection.takenIsReference = vm.heap().info(vm.layout(channelItems(vm, arm.channelLayout)).element).isReference;
+        selection.takenIsReference =
+            vm.heap().info(vm.layout(channelItems(vm, arm.channelLayout)).element).isReference;
         return arguments.returnInteger(int64_t(at));
       }
     }
-    if (channel.closed() ? arm.mode != OnlySome && (channel.length() == 0) : cancelled && arm.mode != OnlySome)
+    if (channel.closed() ? arm.mode != OnlySome && (channel.length() == 0)
+                         : cancelled && arm.mode != OnlySome)
       return arguments.returnInteger(int64_t(at));
     possible = possible || !channel.closed();
     if (arm.mode != OnlySome && noneArm < 0)
@@ -495,15 +525,17 @@ Trap SelectWait(Arguments& arguments) {
   for (size_t at = 0; at < count; ++at) {
     ChannelState channel(vm, selection.arms[at].channel);
     const int64_t wants = selection.arms[at].mode == OnlyNone ? kWantsEnd : 0;
-    if (!channel.enqueue(selection.arms[at].isSend ? Senders : Receivers, ticket, int64_t(at) | wants))
+    if (!channel.enqueue(selection.arms[at].isSend ? Senders : Receivers, ticket,
+                         int64_t(at) | wants))
       return vm.heapTrap();
   }
   selection.ticket = ticket;
   return {};
 }
 
-/// After the wait: the queues are left, and a send that met a closed channel panics. Answers the arm again, or -1 for a
-/// receive arm that its pattern does not want, whose `select` has to be made again.
+/// After the wait: the queues are left, and a send that met a closed channel panics. Answers the
+/// arm again, or -1 for a receive arm that its pattern does not want, whose `select` has to be made
+/// again.
 Trap SelectEnd(Arguments& arguments) {
   Vm& vm = arguments.vm();
   Selection& selection = selectionOf(vm);
@@ -540,11 +572,13 @@ Trap SelectTake(Arguments& arguments) {
   return some != 0 ? arguments.returnOwned(some) : vm.heapTrap();
 }
 
-// ---- what locks are made of -----------------------------------------------------------------------------
+// ---- what locks are made of
+// -----------------------------------------------------------------------------
 
 Trap SlotGet(Arguments& arguments) {
   Vm& vm = arguments.vm();
-  return arguments.returnOwned(vm.retainValue(asStruct(arguments.slot(0))->slots()[0], arguments.resultLayout()));
+  return arguments.returnOwned(
+      vm.retainValue(asStruct(arguments.slot(0))->slots()[0], arguments.resultLayout()));
 }
 Trap SlotSet(Arguments& arguments) {
   Vm& vm = arguments.vm();
@@ -557,7 +591,8 @@ Trap SlotSet(Arguments& arguments) {
   return arguments.returnUnit();
 }
 
-/// True: woken. False: cancelled. Kinds as WaitKind counts them from Lock on: 0 a lock, 1 a group, 2 a value.
+/// True: woken. False: cancelled. Kinds as WaitKind counts them from Lock on: 0 a lock, 1 a group,
+/// 2 a value.
 Trap QueueWait(Arguments& arguments) {
   Vm& vm = arguments.vm();
   Scheduler& scheduler = vm.scheduler();
@@ -572,7 +607,8 @@ Trap QueueWait(Arguments& arguments) {
     return Trap::incompatible("queue is used while it is borrowed elsewhere");
   if (!vm.heap().makeUnique(waiters) || !vm.heap().push(asVec(waiters), Value(ticket.packed())))
     return vm.heapTrap();
-  scheduler.block({arguments.integer(1) == 0 ? WaitKind::Lock : WaitKind::Group, false, cancellable, 0});
+  scheduler.block(
+      {arguments.integer(1) == 0 ? WaitKind::Lock : WaitKind::Group, false, cancellable, 0});
   return {};
 }
 Trap QueueWake(Arguments& arguments) {
@@ -593,7 +629,8 @@ Trap QueueWake(Arguments& arguments) {
   return arguments.returnInteger(woken);
 }
 
-// ---- cohorts --------------------------------------------------------------------------------------------
+// ---- cohorts
+// --------------------------------------------------------------------------------------------
 
 Trap CohortPush(Arguments& arguments) {
   const int64_t policy = arguments.integer(0);
@@ -607,8 +644,12 @@ Trap CohortLimit(Arguments& arguments) {
   arguments.vm().scheduler().limitCohort(arguments.integer(0));
   return arguments.returnUnit();
 }
-Trap CohortWait(Arguments& arguments) { return arguments.vm().scheduler().joinCohort(arguments); }
-Trap CohortPop(Arguments& arguments) { return arguments.returnString(arguments.vm().scheduler().popCohort()); }
+Trap CohortWait(Arguments& arguments) {
+  return arguments.vm().scheduler().joinCohort(arguments);
+}
+Trap CohortPop(Arguments& arguments) {
+  return arguments.returnString(arguments.vm().scheduler().popCohort());
+}
 Trap CohortCancelled(Arguments& arguments) {
   Scheduler* scheduler = arguments.vm().schedulerIfAny();
   return arguments.returnBoolean(scheduler && scheduler->isCancelled());
@@ -621,7 +662,8 @@ Trap CohortCancel(Arguments& arguments) {
 }
 Trap CohortShield(Arguments& arguments) {
   Goroutine& goroutine = arguments.vm().scheduler().current();
-  goroutine.shields = uint32_t(std::max<int64_t>(0, int64_t(goroutine.shields) + arguments.integer(0)));
+  goroutine.shields =
+      uint32_t(std::max<int64_t>(0, int64_t(goroutine.shields) + arguments.integer(0)));
   return arguments.returnUnit();
 }
 Trap GoroutineCount(Arguments& arguments) {

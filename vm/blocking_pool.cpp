@@ -6,7 +6,8 @@
 namespace gos::vm {
 
 namespace {
-constexpr size_t kThreadStack = size_t(512) << 10; // a child is started, a name is looked up: nothing deep
+constexpr size_t kThreadStack = size_t(512)
+                                << 10; // a child is started, a name is looked up: nothing deep
 constexpr auto kIdleTime = std::chrono::seconds(10);
 } // namespace
 
@@ -45,7 +46,8 @@ void BlockingPool::serve() {
   for (;;) {
     if (requests_.empty()) {
       ++idle_;
-      const bool woken = work_.wait_for(lock, kIdleTime, [&] { return closed_ || !requests_.empty(); });
+      const bool woken =
+          work_.wait_for(lock, kIdleTime, [&] { return closed_ || !requests_.empty(); });
       --idle_;
       if (closed_ || !woken)
         break;

@@ -1,7 +1,7 @@
 #pragma once
-// Threads for work that would hold up the one that runs bytecode. They are started as they are needed, take jobs in
-// order, and know nothing of the Vm. What a thread still does when the Vm goes is finished and thrown away: the pool is
-// shared by its threads and the scheduler.
+// Threads for work that would hold up the one that runs bytecode. They are started as they are
+// needed, take jobs in order, and know nothing of the Vm. What a thread still does when the Vm goes
+// is finished and thrown away: the pool is shared by its threads and the scheduler.
 
 #include "vm/scheduler.h"
 

@@ -15,11 +15,12 @@ namespace gos::vm {
 
 namespace {
 
-constexpr size_t kStackSlots = size_t(8) << 20;       // reserved, not committed
-constexpr size_t kFrameCount = size_t(1) << 17;       // calls in a goroutine; the VM's own limit may be lower
+constexpr size_t kStackSlots = size_t(8) << 20; // reserved, not committed
+constexpr size_t kFrameCount = size_t(1)
+                               << 17; // calls in a goroutine; the VM's own limit may be lower
 constexpr size_t kGuardBytes = size_t(64) << 10;
-constexpr uint32_t kMostCopied = uint32_t(64) << 10;  // a larger stack is not copied at every turn
-constexpr uint32_t kTurnsBetweenLooks = 32;           // at timers and jobs, while somebody is ready
+constexpr uint32_t kMostCopied = uint32_t(64) << 10; // a larger stack is not copied at every turn
+constexpr uint32_t kTurnsBetweenLooks = 32;          // at timers and jobs, while somebody is ready
 constexpr size_t kShownWaiters = 20;
 
 /// A goroutine starts and ends here, as a nested run does at its boundary.
@@ -41,7 +42,9 @@ void* reserve(size_t bytes) {
   return memory;
 }
 
-Value& taskSlot(Value task, TaskSlot slot) { return asStruct(task)->slots()[slot]; }
+Value& taskSlot(Value task, TaskSlot slot) {
+  return asStruct(task)->slots()[slot];
+}
 
 } // namespace
 
@@ -117,7 +120,8 @@ Goroutine* Scheduler::make() {
   return made.get();
 }
 
-// ---- stacks -----------------------------------------------------------------------------------------
+// ---- stacks
+// -----------------------------------------------------------------------------------------
 
 void Scheduler::freeSaved(Goroutine& goroutine) {
   if (goroutine.saved) {
@@ -228,7 +232,8 @@ bool Scheduler::bringBack(Goroutine& goroutine) {
   return true;
 }
 
-// ---- for natives ------------------------------------------------------------------------------------
+// ---- for natives
+// ------------------------------------------------------------------------------------
 
 Trap Scheduler::spawn(Value closure, Value task) {
   Goroutine* goroutine = nullptr;
@@ -270,12 +275,14 @@ Trap Scheduler::start(Value closure, Goroutine*& made) {
   ClosureObject* object = asClosure(closure);
   const RuntimeFunction& function = vm_.functions_[index(object->function)];
   if (function.parameterCount != 0)
-    return refuse(Trap::make(TrapKind::Refused, "goroutine is started with a function that takes parameters"));
+    return refuse(Trap::make(TrapKind::Refused,
+                             "goroutine is started with a function that takes parameters"));
   const size_t slots = 1 + size_t(function.frameSize);
   const size_t bytes = 2 * sizeof(Frame) + slots * sizeof(Value);
   if (!vm_.heap_.reserveScratch(bytes + sizeof(Goroutine)))
     return refuse(vm_.heapTrap());
-  vm_.heap_.releaseScratch(sizeof(Goroutine)); // counted while it is judged; the record itself is small
+  vm_.heap_.releaseScratch(
+      sizeof(Goroutine)); // counted while it is judged; the record itself is small
   auto* saved = static_cast<char*>(std::malloc(bytes));
   if (!saved) {
     vm_.heap_.releaseScratch(bytes);
@@ -314,10 +321,13 @@ void Scheduler::makeReady(Goroutine& goroutine) {
   ready_.push_back(goroutine.slot);
 }
 
-bool Scheduler::mayBlock() const { return vm_.nesting_ <= 1; }
+bool Scheduler::mayBlock() const {
+  return vm_.nesting_ <= 1;
+}
 
 Trap Scheduler::cannotWait() const {
-  return Trap::panic("a goroutine cannot wait inside of a comparison, a `Display`, a hook or a constant that is made");
+  return Trap::panic("a goroutine cannot wait inside of a comparison, a `Display`, a hook or a "
+                     "constant that is made");
 }
 
 Ticket Scheduler::block(Wait wait) {
@@ -337,12 +347,15 @@ Goroutine* Scheduler::waiting(Ticket ticket) {
   if (ticket.slot >= goroutines_.size())
     return nullptr;
   Goroutine* goroutine = goroutines_[ticket.slot].get();
-  return goroutine->serial == ticket.serial && goroutine->state == Goroutine::State::Waiting ? goroutine : nullptr;
+  return goroutine->serial == ticket.serial && goroutine->state == Goroutine::State::Waiting
+             ? goroutine
+             : nullptr;
 }
 
 Goroutine* Scheduler::waiting(Ticket ticket, std::initializer_list<WaitKind> kinds, Value object) {
   Goroutine* goroutine = waiting(ticket);
-  return goroutine && llvm::is_contained(kinds, goroutine->waitsFor) && (object == 0 || goroutine->waitObject == object)
+  return goroutine && llvm::is_contained(kinds, goroutine->waitsFor) &&
+                 (object == 0 || goroutine->waitObject == object)
              ? goroutine
              : nullptr;
 }
@@ -376,7 +389,9 @@ bool Scheduler::isCancelled(const Goroutine& goroutine) const {
   }
   return false;
 }
-bool Scheduler::isCancelled() const { return isCancelled(*current_); }
+bool Scheduler::isCancelled() const {
+  return isCancelled(*current_);
+}
 
 void Scheduler::yield() {
   block({WaitKind::Nothing, false, false, 0});
@@ -402,7 +417,8 @@ Trap Scheduler::offload(Arguments& arguments, std::unique_ptr<Job> job) {
   return {};
 }
 
-// ---- cohorts ----------------------------------------------------------------------------------------
+// ---- cohorts
+// ----------------------------------------------------------------------------------------
 
 void Scheduler::unreference(Cohort* cohort) {
   while (cohort && --cohort->references == 0) {
@@ -426,8 +442,8 @@ void Scheduler::limitCohort(int64_t milliseconds) {
   Cohort* cohort = current_->inner;
   ++cohort->references;
   const auto most = std::chrono::hours(24 * 365 * 10);
-  const auto wait = std::min<std::chrono::milliseconds>(std::chrono::milliseconds(std::max<int64_t>(milliseconds, 0)),
-                                                        most);
+  const auto wait = std::min<std::chrono::milliseconds>(
+      std::chrono::milliseconds(std::max<int64_t>(milliseconds, 0)), most);
   timers_.push_back({std::chrono::steady_clock::now() + wait, timerOrder_++, {}, 0, cohort});
   std::push_heap(timers_.begin(), timers_.end(), later);
 }
@@ -494,10 +510,7 @@ void Scheduler::leaveCohort(Goroutine& goroutine, bool failed, llvm::StringRef m
 }
 
 void Scheduler::failWithError(std::string message) {
-  UnobservedFailure& failure = unobserved_.emplace_back();
-  failure.number = current_->number;
-  failure.error = std::move(message);
-  failure.task = retained(current_->task);
+  current_->error = std::make_unique<std::string>(std::move(message));
 }
 
 void Scheduler::observe(Value task) {
@@ -509,7 +522,8 @@ void Scheduler::observe(Value task) {
     }
 }
 
-// ---- turns ------------------------------------------------------------------------------------------
+// ---- turns
+// ------------------------------------------------------------------------------------------
 
 bool Scheduler::deliver(Goroutine& goroutine) {
   goroutine.deliver = false;
@@ -630,7 +644,8 @@ void Scheduler::finishTask(Goroutine& goroutine, TaskState state, llvm::StringRe
       vm_.heap_.assign(taskSlot(goroutine.task, TaskMessage), fromObject(text));
   if (VecObject* waiters = asVec(taskSlot(goroutine.task, TaskWaiters))) {
     for (uint64_t i = 0; i < waiters->length; ++i)
-      if (const Ticket ticket = Ticket::unpack(int64_t(waiters->slots[i])); waiting(ticket, {WaitKind::Join}))
+      if (const Ticket ticket = Ticket::unpack(int64_t(waiters->slots[i]));
+          waiting(ticket, {WaitKind::Join}))
         wake(ticket, Value(state));
     if (waiters->refs == 1)
       waiters->length = 0;
@@ -640,7 +655,9 @@ void Scheduler::finishTask(Goroutine& goroutine, TaskState state, llvm::StringRe
 void Scheduler::retire(Goroutine& goroutine) {
   vm_.heap_.release(asObject(std::exchange(goroutine.task, 0)));
   goroutine.selection.reset();
-  while (goroutine.inner) { // cohorts whose body a panic ended: their children go on as children of nobody
+  while (
+      goroutine
+          .inner) { // cohorts whose body a panic ended: their children go on as children of nobody
     Cohort* inner = goroutine.inner;
     goroutine.inner = inner->previous;
     inner->open = false;
@@ -668,16 +685,17 @@ void Scheduler::retire(Goroutine& goroutine) {
 
 void Scheduler::endCurrent() {
   Goroutine& goroutine = *current_;
-  const bool failed = !unobserved_.empty() && unobserved_.back().task == goroutine.task;
-  const std::string message = failed ? unobserved_.back().error : std::string();
+  const std::unique_ptr<std::string> error = std::move(goroutine.error);
   finishTask(goroutine, TaskEnded, {});
-  leaveCohort(goroutine, failed, message);
+  if (error)
+    keepFailure(goroutine, {}, *error);
+  leaveCohort(goroutine, error != nullptr, error ? llvm::StringRef(*error) : llvm::StringRef());
   retire(goroutine);
 }
 
-void Scheduler::failCurrent(Trap trap) {
-  Goroutine& goroutine = *current_;
-  const std::string message = trap->message;
+void Scheduler::keepFailure(const Goroutine& goroutine, Trap trap, llvm::StringRef error) {
+  if (goroutine.cohort != root_)
+    return;
   UnobservedFailure& failure = unobserved_.emplace_back();
   failure.number = goroutine.number;
   if (goroutine.task != 0)
@@ -685,6 +703,14 @@ void Scheduler::failCurrent(Trap trap) {
       failure.label = label->text().str();
   failure.task = retained(goroutine.task);
   failure.trap = std::move(trap);
+  failure.error = error.str();
+}
+
+void Scheduler::failCurrent(Trap trap) {
+  Goroutine& goroutine = *current_;
+  const std::string message = trap->message;
+  goroutine.error.reset();
+  keepFailure(goroutine, std::move(trap), {});
   finishTask(goroutine, TaskFailed, message);
   leaveCohort(goroutine, true, message);
   retire(goroutine);
@@ -731,7 +757,8 @@ Trap Scheduler::deadlock() {
       frames = goroutine.own->frames;
       count = size_t(goroutine.own->top - frames + 1);
     } else {
-      frames = onShared_ == &goroutine ? sharedFrames_ : reinterpret_cast<const Frame*>(goroutine.saved);
+      frames =
+          onShared_ == &goroutine ? sharedFrames_ : reinterpret_cast<const Frame*>(goroutine.saved);
       count = goroutine.frames;
     }
     // The nearest frame of the user's.

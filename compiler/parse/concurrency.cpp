@@ -1,6 +1,6 @@
-// `cohort`, `select` and `spawn`. The first two are written out here as calls of std::runtime and std::sync, which are
-// documented as what they stand for; the names of what is kept between the calls have a space in them, so that no program
-// can mean them.
+// `cohort`, `select` and `spawn`. The first two are written out here as calls of std::runtime and
+// std::sync, which are documented as what they stand for; the names of what is kept between the
+// calls have a space in them, so that no program can mean them.
 
 #include "compiler/parse/parser.h"
 
@@ -87,7 +87,8 @@ Expr* Parser::settingValue(const ast::Argument& argument) {
       if (!each.words[i].empty() && path->path.segments[1].ident.name.text() == each.words[i])
         return makeInteger(context_, i, path->span);
     complain(path->span, diag::UnexpectedToken,
-             ("`" + each.type + "::" + each.words[0] + "`" + " or another word of it").str(), "none of its words");
+             ("`" + each.type + "::" + each.words[0] + "`" + " or another word of it").str(),
+             "none of its words");
   }
   return argument.value;
 }
@@ -178,7 +179,8 @@ struct Parser::SelectArm {
   Span span;
 };
 
-// SelectArm = ( Pattern "=" Expr "." "recv" "(" ")" | Expr "." "send" "(" Expr ")" | "default" ) "=>" Expr
+// SelectArm = ( Pattern "=" Expr "." "recv" "(" ")" | Expr "." "send" "(" Expr ")" | "default" )
+// "=>" Expr
 void Parser::parseSelectArm(SmallVectorImpl<SelectArm>& arms) {
   SelectArm arm;
   const uint32_t begin = at_->begin;
@@ -214,7 +216,8 @@ void Parser::parseSelectArm(SmallVectorImpl<SelectArm>& arms) {
     if (!arm.call || arm.call->arguments.size() != arguments ||
         arm.call->name.name.text() != (arm.kind == SelectArm::Send ? StringRef("send") : wanted)) {
       fail(value->span, diag::UnexpectedToken,
-           arm.kind == SelectArm::Receive ? "`.recv()` of a receiver" : "`.send(value)` of a sender",
+           arm.kind == SelectArm::Receive ? "`.recv()` of a receiver"
+                                          : "`.send(value)` of a sender",
            "another expression");
       return;
     }
@@ -271,8 +274,9 @@ Expr* Parser::parseSelect() {
       continue;
     }
     const auto nameOf = [&](const char* what) {
-      return ast::Ident{context_.names.intern((llvm::Twine("select ") + what + llvm::Twine(number)).str()),
-                        arm.call->span};
+      return ast::Ident{
+          context_.names.intern((llvm::Twine("select ") + what + llvm::Twine(number)).str()),
+          arm.call->span};
     };
     const ast::Ident channel = nameOf("channel ");
     statements.push_back(makeLet(channel, arm.call->receiver, false));
@@ -289,9 +293,9 @@ Expr* Parser::parseSelect() {
       chosen.body = arm.body;
     } else {
       const ReceiveMode mode = modeOf(arm.pattern);
-      registered.push_back(makeStatement(
-          makeLibraryCall("sync", "select_recv",
-                          {makeName(channel), makeInteger(context_, mode, arm.call->span)}, arm.call->span)));
+      registered.push_back(makeStatement(makeLibraryCall(
+          "sync", "select_recv", {makeName(channel), makeInteger(context_, mode, arm.call->span)},
+          arm.call->span)));
       Expr* taken = makeLibraryCall("sync", "select_take", {makeName(channel)}, arm.call->span);
       if (mode == AnyValue) {
         auto* let = context_.make<ast::LetStmt>(arm.call->span);
