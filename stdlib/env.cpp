@@ -162,8 +162,6 @@ Trap OsHostName(Arguments& arguments) {
 Trap ThreadNumCpus(Arguments& arguments) {
   return arguments.returnInteger(std::max<int64_t>(std::thread::hardware_concurrency(), 1));
 }
-/// One goroutine: there is nobody to give way to.
-Trap ThreadYieldNow(Arguments& arguments) { return arguments.returnUnit(); }
 
 } // namespace bodies
 } // namespace gos::stdlib

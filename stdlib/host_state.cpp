@@ -239,6 +239,8 @@ LibraryHost& hostOf(vm::Vm& vm) {
     vm.setHost(makeHost({}));
   auto& host = static_cast<LibraryHost&>(*vm.host());
   host.attach(vm);
+  if (!vm.inFold())
+    vm.setBeforeWaiting(flushOutput);
   return host;
 }
 

@@ -162,7 +162,7 @@ private:
 };
 
 /// The structs of the library that a native reads or makes, by the name that signatures use, as a tuple of their fields.
-/// An error may have more fields than its message.
+/// An error may have more fields than its message. `T` is the argument of a type that has one.
 struct StructShape {
   StringRef name;
   StringRef fields;
@@ -179,6 +179,13 @@ constexpr StructShape kStructs[] = {
     {"DirInfo", "(String, String, bool, bool, bool, i64)", false},
     {"Metadata", "(i64, bool, bool, bool, i64, i64)", false},
     {"Output", "(String, String, i64)", false},
+    {"JoinTask", "(i64, String, Vec<i64>, String)", false},
+    {"JoinHandle", "(JoinTask, Vec<T>)", false},
+    {"Sender", "(Channel<T>)", false},
+    {"Receiver", "(Channel<T>)", false},
+    {"Channel", "(Vec<T>, i64, i64, Vec<i64>, Vec<i64>)", false},
+    {"Slot", "(T)", false},
+    {"WaitQueue", "(Vec<i64>)", false},
 };
 
 struct ScalarShape {
@@ -330,12 +337,23 @@ private:
     for (const StructShape& shape : kStructs)
       if (name == shape.name) {
         // Read once more as a type: the table holds it as the signatures would.
-        const std::optional<SignatureText> fields = Reader(("fn() -> " + shape.fields).str()).signature();
+        std::optional<SignatureText> fields = Reader(("fn() -> " + shape.fields).str()).signature();
+        if (fields && type.children.size() == 1)
+          substitute(fields->result, type.children[0]);
         return fields && fitsFields(fields->result.children.empty() ? ArrayRef<TypeText>(fields->result)
                                                                     : ArrayRef<TypeText>(fields->result.children),
                                     layout, shape.mayHaveMore, depth);
       }
     return false;
+  }
+
+  static void substitute(TypeText& type, const TypeText& argument) {
+    if (type.kind == TypeText::Kind::Named && type.name == "T") {
+      type = argument;
+      return;
+    }
+    for (TypeText& child : type.children)
+      substitute(child, argument);
   }
 
   static std::optional<SequenceKind> sequenceOf(StringRef name) {

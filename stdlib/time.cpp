@@ -4,6 +4,7 @@
 #include "stdlib/host_state.h"
 #include "stdlib/numbers.h"
 #include "stdlib/support.h"
+#include "vm/scheduler.h"
 
 #include "sandbox/sys_error.h"
 
@@ -156,6 +157,16 @@ Trap TimeSleepMs(Arguments& arguments) {
   if (!arguments.vm().inFold())
     hostOf(arguments.vm()).flush();
   const int64_t ms = std::max<int64_t>(arguments.integer(0), 0);
+  if (vm::Scheduler* scheduler = arguments.vm().schedulerIfAny(); scheduler && scheduler->mayBlock()) {
+    if (scheduler->isCancelled())
+      return arguments.returnUnit();
+    if (scheduler->others()) {
+      const vm::Ticket ticket = scheduler->block({vm::WaitKind::Sleep, false, true, 0});
+      scheduler->wakeAt(std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min<int64_t>(ms, 1LL << 40)),
+                        ticket, 0);
+      return {};
+    }
+  }
   timespec left{time_t(ms / 1000), long(ms % 1000 * 1'000'000)};
   retryInterrupted([&] { return ::nanosleep(&left, &left); });
   return arguments.returnUnit();

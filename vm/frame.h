@@ -33,7 +33,9 @@ struct Frame {
 
 /// Ends a run: the opcode after the table, which no verified module contains.
 inline constexpr unsigned kHaltOpcode = kOpcodeCount;
-static_assert(kHaltOpcode <= 255);
+/// Ends a goroutine, in the same way.
+inline constexpr unsigned kGoroutineEndOpcode = kOpcodeCount + 1;
+static_assert(kGoroutineEndOpcode <= 255);
 
 /// Slots that an allocating instruction finds in operand D; this many or more: look the layout up.
 inline constexpr uint8_t kManySlots = 255;

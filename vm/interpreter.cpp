@@ -61,7 +61,7 @@ inline Value wrapTo(Value value, unsigned width) {
     if (!goesOn) [[unlikely]]                                                                                          \
       goto raised;                                                                                                     \
     if (fuel < 0) [[unlikely]] /* one of these may be the work of a second */                                          \
-      goto outOfSteps;                                                                                                 \
+      goto sliceEnds;                                                                                                  \
   } while (false)
 #define FAIL(reason)                                                                                                   \
   do {                                                                                                                 \
@@ -89,12 +89,15 @@ inline Value wrapTo(Value value, unsigned width) {
       SLOW(makeUnique(*this, slot));                                                                                   \
   } while (false)
 #define ASSIGN(slot, value) heap_.assign(slot, value)
-/// A jump back pays for the stretch of code that it repeats.
-#define COUNT_LOOP(distance)                                                                                           \
+/// A jump back pays for the stretch of code that it repeats. It has been made when the fuel is looked at.
+#define JUMP_BACK(distance)                                                                                            \
   do {                                                                                                                 \
-    fuel -= 1 + (std::abs(int64_t(distance)) >> 3);                                                                             \
-    if (fuel < 0) [[unlikely]]                                                                                         \
-      goto outOfSteps;                                                                                                 \
+    fuel -= 1 + (std::abs(int64_t(distance)) >> 3);                                                                    \
+    pc += distance;                                                                                                    \
+    if (fuel < 0) [[unlikely]] {                                                                                       \
+      jumped = distance;                                                                                               \
+      goto loopSliceEnds;                                                                                              \
+    }                                                                                                                  \
   } while (false)
 #define BINARY(expression)                                                                                             \
   do {                                                                                                                 \
@@ -137,8 +140,9 @@ Trap Vm::interpret() {
 #define GOS_OP(name, format) &&op_##name,
 #include "vm/opcodes.def"
       &&op_Halt,
+      &&op_GoroutineEnd,
   };
-  static_assert(sizeof(kLabels) / sizeof(kLabels[0]) == kHaltOpcode + 1);
+  static_assert(sizeof(kLabels) / sizeof(kLabels[0]) == kGoroutineEndOpcode + 1);
 
   Frame* fp = top_;
   const Instruction* pc = fp->pc;
@@ -147,6 +151,7 @@ Trap Vm::interpret() {
   uint64_t word;
   const RuntimeFunction* callee;
   PanicReason failure;
+  int64_t jumped;
   uint64_t indexLength;
   uint64_t indexValue;
 
@@ -329,7 +334,7 @@ Trap Vm::interpret() {
     NEED(asObject(right));
     fuel -= int64_t(SlowPaths::equalitySteps(left, right));
     if (fuel < 0) [[unlikely]]
-      goto outOfSteps;
+      goto sliceEndsBefore;
     R(A) = SlowPaths::stringsEqual(left, right);
     NEXT();
   }
@@ -352,8 +357,7 @@ Trap Vm::interpret() {
     NEXT();
   }
   OP(LoopJump) {
-    COUNT_LOOP(SBX);
-    pc += SBX;
+    JUMP_BACK(SBX);
     NEXT();
   }
   OP(JumpIf) {
@@ -385,10 +389,8 @@ Trap Vm::interpret() {
   OP(ForLoopI64) {
     const Value next = R(A) + 1;
     R(A) = next;
-    if (int64_t(next) < INT(B)) {
-      COUNT_LOOP(SC);
-      pc += SC;
-    }
+    if (int64_t(next) < INT(B))
+      JUMP_BACK(SC);
     NEXT();
   }
   OP(Switch) {
@@ -413,7 +415,7 @@ Trap Vm::interpret() {
     Value* const registers = fp->outgoing;
     fuel -= callee->steps;
     if (fuel < 0) [[unlikely]]
-      goto callOutOfSteps;
+      goto sliceEndsBefore;
     if (fp + 1 >= frameLimit_ || registers + callee->frameSize >= stackLimit_) [[unlikely]]
       goto callTooDeep;
     fp->pc = pc;
@@ -437,7 +439,7 @@ Trap Vm::interpret() {
     Value* const registers = fp->outgoing;
     fuel -= callee->steps;
     if (fuel < 0) [[unlikely]]
-      goto callOutOfSteps;
+      goto sliceEndsBefore;
     if (fp + 1 >= frameLimit_ || registers + callee->frameSize >= stackLimit_) [[unlikely]]
       goto callTooDeep;
     const uint64_t* const captures = const_cast<ClosureObject*>(closure)->captures();
@@ -914,13 +916,43 @@ op_Halt:
   steps_ = fuel;
   return {};
 
-callOutOfSteps:
-  SlowPaths::releaseArguments(*this, *callee, fp->outgoing);
-outOfSteps:
-  fuel = -1;
+op_GoroutineEnd:
+  top_ = fp;
+  steps_ = fuel;
+  scheduler_->endCurrent();
+  goto switchGoroutine;
+
+  // A slice ends before an instruction, which is then done again, arguments and all; behind one; or behind a jump back.
+sliceEndsBefore:
+  --pc;
+  jumped = -1;
+  goto sliceEndsAt;
+loopSliceEnds:
+  jumped = jumped >= 0 ? 0 : jumped;
+  goto sliceEndsAt;
+sliceEnds:
+  jumped = 0;
+sliceEndsAt:
   SAVE();
-  SlowPaths::raiseSteps(*this);
-  goto raised;
+  switch (SlowPaths::outOfFuel(*this)) {
+  case SlowPaths::OutOfFuel::GoOn:
+    LOAD();
+    NEXT();
+  case SlowPaths::OutOfFuel::Switch:
+    goto switchGoroutine;
+  case SlowPaths::OutOfFuel::Raised:
+    fp->pc -= jumped; // where it was spent, for the trace
+    goto raised;
+  }
+switchGoroutine:
+  if (!scheduler_->switchAway())
+    goto raisedElsewhere;
+  fp = top_;
+  pc = fp->pc;
+  base = fp->base;
+  fuel = steps_;
+  NEXT();
+
 callTooDeep:
   SAVE();
   SlowPaths::releaseArguments(*this, *callee, fp->outgoing);
@@ -945,9 +977,14 @@ raiseFailure:
   SAVE();
   SlowPaths::raiseReason(*this, failure);
 raised:
+  if (!pending_) // a native that waits
+    goto switchGoroutine;
+raisedElsewhere:
   if (!pending_->traced)
     takeTrace(*pending_);
   unwind();
+  if (SlowPaths::survive(*this))
+    goto switchGoroutine;
   return std::move(pending_);
 }
 

@@ -84,12 +84,51 @@ void SlowPaths::releaseArguments(Vm& vm, const RuntimeFunction& callee, Value* o
   }
 }
 
+// ---- turns of goroutines ------------------------------------------------------------------------------
+
+SlowPaths::OutOfFuel SlowPaths::outOfFuel(Vm& vm) {
+  if (!vm.refill()) {
+    raiseSteps(vm);
+    return OutOfFuel::Raised;
+  }
+  // The library is never interrupted: what it does to a lock or a queue is done in one piece. Nor is a run within a run,
+  // which stands on the C stack.
+  if (vm.nesting_ != 1 || vm.top_->function->source->transparent || !vm.scheduler_->endSlice())
+    return OutOfFuel::GoOn;
+  return OutOfFuel::Switch;
+}
+
+bool SlowPaths::survive(Vm& vm) {
+  if (!vm.scheduler_ || vm.nesting_ != 1 || vm.scheduler_->currentIsMain())
+    return false;
+  switch (vm.pending_->kind) {
+  case TrapKind::Panic:
+  case TrapKind::Incompatible:
+  case TrapKind::NoArm:
+  case TrapKind::Depth:
+    vm.scheduler_->failCurrent(std::move(vm.pending_));
+    return true;
+  case TrapKind::None:
+  case TrapKind::Budget:
+  case TrapKind::Denied:
+  case TrapKind::Exit:
+  case TrapKind::Refused:
+    break; // these end all of the program
+  }
+  vm.scheduler_->abandon();
+  return false;
+}
+
 // ---- calls ------------------------------------------------------------------------------------------
 
 bool SlowPaths::nativeCall(Vm& vm, uint32_t import, Value* outgoing, Value& destination) {
   Value result = 0;
   if (Trap trap = vm.callNative(import, outgoing, result))
     return raise(vm, std::move(trap));
+  if (vm.blocked_) [[unlikely]] {
+    vm.blocked_ = false;
+    return false; // without a trap: somebody else's turn
+  }
   if (vm.imports_[import].resultIsReference)
     vm.heap_.assign(destination, result);
   else

@@ -19,6 +19,13 @@ struct SlowPaths {
   static Raised raiseHeap(Vm& vm);
   static Raised raiseSteps(Vm& vm);
   static Raised raiseDepth(Vm& vm);
+
+  // ---- turns of goroutines ----
+  enum class OutOfFuel : uint8_t { GoOn, Switch, Raised };
+  /// The slice is used up, or all steps are.
+  static OutOfFuel outOfFuel(Vm& vm);
+  /// The trap is raised, traced and unwound: does somebody else go on?
+  static bool survive(Vm& vm);
   static void releaseArguments(Vm& vm, const RuntimeFunction& callee, Value* outgoing);
 
   // ---- calls ----

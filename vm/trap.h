@@ -32,6 +32,14 @@ struct TraceFrame {
   bool transparent = false;
 };
 
+/// A goroutine that waits, of a deadlock.
+struct WaitingGoroutine {
+  uint64_t number = 0; // 0: main
+  std::string label;
+  std::string what;    // "a value from a channel"
+  TraceFrame at;
+};
+
 /// What the gate refused, for GX0010.
 struct Denial {
   Capability capability{};
@@ -55,6 +63,8 @@ struct TrapDetails {
   uint64_t limit = 0;            // Budget, Depth
   Denial denial;
   int64_t exitCode = 0;
+  std::vector<WaitingGoroutine> waiters; // of a deadlock
+  uint64_t waitersOmitted = 0;
 };
 
 class [[nodiscard]] Trap {

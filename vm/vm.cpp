@@ -20,6 +20,7 @@ constexpr size_t kStackSlots = size_t(8) << 20; // reserved, not committed
 constexpr size_t kGuardBytes = size_t(64) << 10;
 constexpr int64_t kNativeSteps = 8; // beside what the body charges
 constexpr int64_t kEnterSteps = 32; // a run within a run
+constexpr int64_t kSliceSteps = 100'000; // of a goroutine, about a tenth of a millisecond
 
 std::vector<LayoutInfo> digest(const Module& module) {
   std::vector<LayoutInfo> infos(module.layouts.size());
@@ -145,6 +146,7 @@ Vm::Vm(const Module& module, VmOptions options)
 }
 
 Vm::~Vm() {
+  scheduler_.reset();
   if (stack_ != nullptr)
     munmap(stack_, stackBytes_ + kGuardBytes);
   if (frames_ != nullptr)
@@ -159,6 +161,9 @@ void Vm::restart(VmOptions options) {
                ? CapabilityTable(*policy_, regionPackage_, std::max<size_t>(module_.packages.size(), 1))
                : CapabilityTable();
   host_ = std::move(options.host);
+  scheduler_.reset();
+  blocked_ = false;
+  beyond_ = 0;
   heap_.reset(options.heapBytes == 0 ? machineMemory() : options.heapBytes);
   heap_.setForeign(options.foreign); // handles of before went to the library of before
   if (foreign_ != options.foreign)
@@ -179,8 +184,9 @@ void Vm::restart(VmOptions options) {
   inputs_.clear();
   bytesRead_ = 0;
   if (frames_ != nullptr) {
-    top_ = frames_;
-    frameLimit_ = frames_ + std::min<uint64_t>(depthLimit_ + 1, framesBytes_ / sizeof(Frame) - 1);
+    top_ = bottom_ = frames_;
+    stackLimit_ = stack_ + kStackSlots;
+    frameLimit_ = mainFrameLimit_ = frames_ + std::min<uint64_t>(depthLimit_ + 1, framesBytes_ / sizeof(Frame) - 1);
   }
 }
 
@@ -255,8 +261,8 @@ llvm::Error Vm::load(const NativeTable& natives) {
     return llvm::createStringError(llvm::errc::not_enough_memory, "no address space for the stack of the VM");
   stackLimit_ = stack_ + kStackSlots;
   frames_[0] = {kBoundaryCode + 1, &kBoundary, stack_, stack_ + 1};
-  top_ = frames_;
-  frameLimit_ = frames_ + depthLimit_ + 1;
+  top_ = bottom_ = frames_;
+  frameLimit_ = mainFrameLimit_ = frames_ + depthLimit_ + 1;
   return loadModule(natives);
 }
 
@@ -400,7 +406,23 @@ Trap Vm::run(FunctionId function, Value& result) {
       if (Trap trap = call(module_.initialiser, {}, nothing))
         return trap;
   }
-  return call(function, {}, result);
+  if (Trap trap = call(function, {}, result))
+    return trap;
+  if (!scheduler_ || nesting_ != 0)
+    return {};
+  const bool isReference = index(function) < module_.functions.size() &&
+                           this->isReference(module_.functions[index(function)].result);
+  Trap trap = runToEnd();
+  // A fold has nobody who would look at the failure of a goroutine that was not joined.
+  if (!trap && mode_ == Mode::Fold)
+    for (UnobservedFailure& failure : scheduler_->takeUnobserved())
+      if (!trap)
+        trap = failure.trap ? std::move(failure.trap) : Trap::panic(std::move(failure.error));
+  if (trap) {
+    heap_.releaseValue(result, isReference);
+    result = 0;
+  }
+  return trap;
 }
 
 Trap Vm::call(FunctionId function, llvm::ArrayRef<Value> arguments, Value& result) {
@@ -432,7 +454,7 @@ Trap Vm::enter(const RuntimeFunction* function, llvm::ArrayRef<Value> arguments,
   if (nesting_ >= kNestingLimit || boundary + 1 >= frameLimit_ || base + 1 + function->frameSize >= stackLimit_)
     return fail(depthTrap());
   steps_ -= kEnterSteps + function->steps;
-  if (steps_ < 0)
+  if (steps_ < 0 && !refill())
     return fail(Trap::budget("steps", uint64_t(stepsLimit_)));
 
   *boundary = {kBoundaryCode + 1, &kBoundary, base, base + 1};
@@ -459,10 +481,41 @@ Trap Vm::enter(const RuntimeFunction* function, llvm::ArrayRef<Value> arguments,
 
 Trap Vm::charge(uint64_t steps) {
   steps_ -= int64_t(std::min<uint64_t>(steps, uint64_t(INT64_MAX) >> 1));
-  return steps_ < 0 ? Trap::budget("steps", uint64_t(stepsLimit_)) : Trap{};
+  return steps_ < 0 && !refill() ? Trap::budget("steps", uint64_t(stepsLimit_)) : Trap{};
 }
 
-uint64_t Vm::stepsUsed() const { return uint64_t(stepsLimit_ - steps_); }
+uint64_t Vm::stepsUsed() const { return uint64_t(stepsLimit_ - steps_ - beyond_); }
+
+Scheduler& Vm::scheduler() {
+  if (!scheduler_)
+    scheduler_ = std::make_unique<Scheduler>(*this);
+  return *scheduler_;
+}
+
+void Vm::startSlice() {
+  const int64_t all = steps_ + beyond_;
+  steps_ = scheduler_ && scheduler_->others() ? std::min(all, kSliceSteps) : all;
+  beyond_ = all - steps_;
+}
+
+bool Vm::refill() {
+  if (beyond_ == 0)
+    return false;
+  startSlice();
+  return steps_ >= 0;
+}
+
+Trap Vm::runToEnd() {
+  if (scheduler_->live() == 0)
+    return {};
+  scheduler_->waitForAll();
+  if (!scheduler_->switchAway())
+    return std::move(pending_);
+  ++nesting_;
+  Trap trap = interpret();
+  --nesting_;
+  return trap;
+}
 
 void Vm::unwind() {
   for (; top_->function->source != nullptr; --top_) {
@@ -474,9 +527,15 @@ void Vm::unwind() {
   }
 }
 
+TraceFrame Vm::traceFrame(const Frame& frame) {
+  const Function& function = *frame.function->source;
+  const auto pc = uint32_t(frame.pc - frame.function->code);
+  return {function.name, spanAt(function, pc == 0 ? 0 : pc - 1), function.package, function.transparent};
+}
+
 void Vm::takeTrace(TrapDetails& details) const {
   details.traced = true;
-  for (const Frame* frame = top_; frame > frames_; --frame) {
+  for (const Frame* frame = top_; frame > bottom_; --frame) {
     const Function* function = frame->function->source;
     if (function == nullptr)
       continue;
@@ -484,9 +543,7 @@ void Vm::takeTrace(TrapDetails& details) const {
       ++details.traceOmitted;
       continue;
     }
-    const auto pc = uint32_t(frame->pc - frame->function->code);
-    details.trace.push_back(
-        {function->name, spanAt(*function, pc == 0 ? 0 : pc - 1), function->package, function->transparent});
+    details.trace.push_back(traceFrame(*frame));
   }
 }
 
@@ -516,7 +573,7 @@ Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
   if (trap)
     for (uint16_t slot : import.references)
       heap_.assign(slots[slot], 0);
-  if (!trap && steps_ < 0)
+  if (!trap && steps_ < 0 && !refill())
     trap = Trap::budget("steps", uint64_t(stepsLimit_));
   return trap;
 }
@@ -543,12 +600,13 @@ Trap Vm::callForeign(Import& import, Arguments& arguments) {
 }
 
 uint32_t Vm::callingPackage() const {
-  for (const Frame* frame = top_; frame > frames_; --frame) {
+  for (const Frame* frame = top_; frame > bottom_; --frame) {
     const Function* function = frame->function->source;
     if (function != nullptr && !function->transparent)
       return function->package;
   }
-  return kNoPackage;
+  // A goroutine of library code alone acts for whoever started it.
+  return scheduler_ && !scheduler_->currentIsMain() ? scheduler_->packageOfCurrent() : kNoPackage;
 }
 
 const PackagePolicy* Vm::callingPackagePolicy() const {
@@ -579,7 +637,7 @@ Denial Vm::describeCall(Capability capability) const {
   if (currentImport_ < module_.natives.size())
     denial.builtin = module_.natives[currentImport_].name;
   // The user's spelling stands at the call in the frame that counts.
-  for (const Frame* frame = top_; frame > frames_; --frame) {
+  for (const Frame* frame = top_; frame > bottom_; --frame) {
     const Function* function = frame->function->source;
     if (function == nullptr || function->transparent)
       continue;

@@ -14,6 +14,7 @@
 #include "vm/heap.h"
 #include "vm/module.h"
 #include "vm/native.h"
+#include "vm/scheduler.h"
 #include "vm/trap.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -93,8 +94,8 @@ public:
   Vm& operator=(const Vm&) = delete;
 
   // ---- running ------------------------------------------------------------------------------------
-  /// Runs the module's initialiser if that was not done yet, then the function, which takes no parameters. A
-  /// reference result is the caller's.
+  /// Runs the module's initialiser if that was not done yet, then the function, which takes no parameters, and the
+  /// goroutines that it left, to their ends. A reference result is the caller's.
   Trap run(FunctionId function, Value& result);
   /// Re-entrant: for hooks and for natives with callbacks. Takes over the arguments, also when it traps.
   Trap call(FunctionId function, llvm::ArrayRef<Value> arguments, Value& result);
@@ -102,6 +103,12 @@ public:
   /// Ready for another region of the same module: a fresh heap, fresh globals, counters, output and inputs, without
   /// verifying and loading again. Values of before are gone.
   void restart(VmOptions options);
+  /// Goroutines; made when it is first asked for.
+  Scheduler& scheduler();
+  /// The same, or null if no goroutine was ever started.
+  Scheduler* schedulerIfAny() const { return scheduler_.get(); }
+  /// Called before the thread waits for the world: what is buffered goes out.
+  void setBeforeWaiting(void (*hook)(Vm&)) { beforeWaiting_ = hook; }
   /// The module has grown since it was loaded, at the ends of its tables: verifies it and loads it again. Heap,
   /// globals and host stay as they are. An error leaves a Vm that must not run any more. For `gos repl`.
   llvm::Error extend(const NativeTable& natives);
@@ -170,6 +177,7 @@ public:
 
 private:
   friend struct SlowPaths;
+  friend class Scheduler;
   struct Import {
     const Native* native = nullptr; // null: not in the table
     const void* entry = nullptr;    // foreign: once it was found
@@ -199,8 +207,19 @@ private:
   Trap enter(const RuntimeFunction* function, llvm::ArrayRef<Value> arguments, const ClosureObject* closure,
              Value& result);
   void takeTrace(TrapDetails& details) const;
+  static TraceFrame traceFrame(const Frame& frame);
+  /// The steps of the current slice are used up: true if there are more, and a new slice has begun.
+  bool refill();
+  /// A turn of a goroutine: a part of the steps that are left, if there are others.
+  void startSlice();
+  void beforeWaiting() {
+    if (beforeWaiting_ != nullptr)
+      beforeWaiting_(*this);
+  }
   /// Pops and releases the frames down to the boundary of the innermost run.
   void unwind();
+  /// Lets the goroutines that `main` left run to their ends.
+  Trap runToEnd();
 
   const Module& module_;
   std::vector<LayoutInfo> layouts_;
@@ -232,15 +251,21 @@ private:
   Frame* frames_ = nullptr;
   size_t framesBytes_ = 0;
   Frame* frameLimit_ = nullptr;
+  Frame* mainFrameLimit_ = nullptr;
+  Frame* bottom_ = nullptr; // of the stack in use
   Frame* top_ = nullptr; // current frame, up to date whenever the loop is left
   uint64_t depthLimit_;
   unsigned nesting_ = 0; // runs within runs, bounded for the sake of the C stack
 
-  int64_t steps_;        // left
+  int64_t steps_;        // left in this slice
+  int64_t beyond_ = 0;   // left after it
   int64_t stepsLimit_;
   Trap pending_;         // the trap a slow path raised
   bool initialised_ = false;
   uint32_t currentImport_ = kNoPackage;
+  bool blocked_ = false; // the native in progress has to wait
+  std::unique_ptr<Scheduler> scheduler_;
+  void (*beforeWaiting_)(Vm&) = nullptr;
 
   std::string captured_;
   uint64_t capturedOmitted_ = 0;

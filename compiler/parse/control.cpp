@@ -322,15 +322,7 @@ Expr* Parser::parseUnsafe() {
   return parseBlock();
 }
 
-/// `spawn f()`, `spawn { .. }`: how others write what is a function here.
-bool Parser::spawnsWithoutParentheses() const {
-  const Token& next = at_[1];
-  return !next.newlineBefore &&
-         (next.kind == TokenKind::Identifier || next.kind == TokenKind::Pipe ||
-          next.kind == TokenKind::PipePipe || (next.kind == TokenKind::LeftBrace && !mode_.isHead));
-}
-
-/// `arena`, `select`, `cohort`: understood as far as their braces, and reported by name.
+/// `arena`: understood as far as their braces, and reported by name.
 Expr* Parser::parseUnbuiltBlock(StringRef feature) {
   const Token token = *at_;
   complain(token.span(), diag::NotYet, feature);

@@ -33,7 +33,13 @@ ast::FunctionItem* Parser::parseFunction() {
   if (at(TokenKind::LeftBrace)) {
     const unsigned outer = tallest_;
     tallest_ = 0;
+    const bool outerMaySpawn =
+        std::exchange(maySpawn_, file_.package == 0 || (functionDepth_ == 0 && function->name.name.text() == "main" &&
+                                                function->parameters.empty()));
+    ++functionDepth_;
     function->body = parseBlock();
+    --functionDepth_;
+    maySpawn_ = outerMaySpawn;
     tallest_ = outer;
   }
   return function;

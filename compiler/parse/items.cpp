@@ -2,6 +2,8 @@
 
 #include "compiler/parse/parser.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 namespace gos::parse {
 
 bool Parser::atItemKeyword(const Token* token) const {
@@ -318,6 +320,8 @@ ast::Item* Parser::parseImpl() {
 // TraitItem = { Attr } ( FnSig [ Block ] | "type" .. | "const" .. )
 // ImplItem = { Attr } [ Vis ] ( Fn | "const" .. | "type" .. )
 ArrayRef<ast::Item*> Parser::parseMembers(bool isTrait) {
+  ++functionDepth_; // a method of this name is not `main`
+  const auto leave = llvm::make_scope_exit([&] { --functionDepth_; });
   const Token opener = *at_;
   if (!expect(TokenKind::LeftBrace, "`{`"))
     return {};

@@ -36,7 +36,6 @@ struct Mode {
   bool isPipeStep = false; // a closure body ends at `|>`
 };
 
-inline constexpr llvm::StringLiteral kGoroutines = "goroutines (`spawn`)";
 
 class Parser {
 public:
@@ -317,8 +316,20 @@ private:
   Expr* parseComptime();
   Expr* parseUnsafe();
   Expr* parseUnbuiltBlock(StringRef feature);
-  bool spawnsWithoutParentheses() const;
   bool valueFollows() const;
+
+  // ---- goroutines (concurrency.cpp) -----------------------------------------------------------
+  struct SelectArm;
+  Expr* parseCohort();
+  Expr* settingValue(const ast::Argument& argument);
+  Expr* parseSelect();
+  void parseSelectArm(SmallVectorImpl<SelectArm>& arms);
+  bool spawnsWithoutParentheses() const;
+  void checkSpawn();
+  Expr* makeLibraryPath(StringRef module, StringRef name, Span span);
+  Expr* makeLibraryCall(StringRef module, StringRef name, ArrayRef<Expr*> values, Span span);
+  ast::Stmt* makeStatement(Expr* expr);
+  ast::Stmt* makeLet(ast::Ident name, Expr* value, bool isMutable);
 
   // ---- templates (templates.cpp) ------------------------------------------------------------
   Expr* parseKnownCall(const Token& nameToken, ast::KnownCall which);
@@ -387,6 +398,8 @@ private:
   bool gaveUp_ = false;
   bool isEntry_ = false;
   bool isTest_ = false;
+  bool maySpawn_ = true;     // inside a cohort, or in `main`
+  unsigned functionDepth_ = 0;
   bool keepsAll_ = false;
   bool isSignature_ = false; // of the library's table: parameters may have no names
   unsigned failures_ = 0;    // structural mistakes so far

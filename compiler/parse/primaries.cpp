@@ -139,23 +139,24 @@ Expr* Parser::parseIdentifier() {
       break;
     case Word::Select:
       if (next.kind == TokenKind::LeftBrace && !mode_.isHead)
-        return parseUnbuiltBlock("channels (`select`)");
+        return parseSelect();
       break;
     case Word::Cohort:
       if (mode_.isHead)
         break;
       if (next.kind == TokenKind::LeftBrace)
-        return parseUnbuiltBlock("goroutines (`cohort`)");
+        return parseCohort();
       if (next.kind == TokenKind::LeftParen && !next.newlineBefore)
         if (const Token* close = matching(&next);
             close && close[1].kind == TokenKind::LeftBrace && !close[1].newlineBefore)
-          return parseUnbuiltBlock("goroutines (`cohort`)");
+          return parseCohort();
       break;
     case Word::Spawn:
       if (spawnsWithoutParentheses()) {
-        fail(token.span(), diag::NotYet, kGoroutines);
+        fail(token.span(), diag::DeclinedFeature, "spawn without parentheses", "write `spawn(|| ..)`");
         return errorExpr();
       }
+      checkSpawn();
       break;
     case Word::Move:
       if (next.kind == TokenKind::Pipe || next.kind == TokenKind::PipePipe) {

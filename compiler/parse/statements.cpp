@@ -196,11 +196,11 @@ Stmt* Parser::parseStatement(bool& endsWithBlock) {
       if (nextIsClose && (next.kind == TokenKind::Identifier || next.kind == TokenKind::Pipe ||
                           next.kind == TokenKind::PipePipe || next.kind == TokenKind::LeftBrace))
         fail(at_->span(), diag::GoStatement)
-            .help("`spawn(..)` starts a goroutine; goroutines are not supported yet");
+            .help("`spawn(|| ..)` starts a goroutine");
       break;
     case Word::Spawn:
       if (spawnsWithoutParentheses())
-        fail(at_->span(), diag::NotYet, kGoroutines);
+        fail(at_->span(), diag::DeclinedFeature, "spawn without parentheses", "write `spawn(|| ..)`");
       break;
     case Word::Import:
       if (nextIsClose && (next.kind == TokenKind::Identifier || next.kind == TokenKind::String))

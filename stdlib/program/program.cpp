@@ -5,6 +5,7 @@
 #include "stdlib/host_state.h"
 #include "vm/format.h"
 #include "vm/object.h"
+#include "vm/scheduler.h"
 #include "vm/vm.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -56,6 +57,8 @@ public:
       late = std::move(lost);
     if (trap)
       code = endWith(*trap, seen);
+    else
+      code = std::max(code, reportUnobserved());
     return late ? endWith(*late, lateSeen) : code;
   }
 
@@ -104,17 +107,52 @@ private:
     out << "error: runtime error: error[" << runtimeCode(trap.kind)
         << "]: " << (trap.kind == vm::TrapKind::Panic ? "panic: " : "")
         << escapeForTextBlock(trap.message) << '\n';
+    for (const vm::WaitingGoroutine& waiter : trap.waiters) {
+      out << "  " << (waiter.number == 0 ? "main" : "goroutine " + std::to_string(waiter.number));
+      if (!waiter.label.empty())
+        out << " (" << escapeForText(waiter.label) << ')';
+      out << " waits for " << waiter.what;
+      printPlace(waiter.at);
+      out << '\n';
+    }
+    if (trap.waitersOmitted)
+      out << "  and " << trap.waitersOmitted << " more goroutines\n";
     if (trap.trace.empty())
       return;
     out << "stack trace, innermost call first:\n";
     for (const vm::TraceFrame& frame : trap.trace) {
       out << "  in " << escapeForText(frame.function);
-      if (std::optional<Place> at = options_.placeOf ? options_.placeOf(frame.span) : std::nullopt)
-        out << " at " << escapeForText(at->file) << ':' << at->line << ':' << at->column;
+      printPlace(frame);
       out << '\n';
     }
     if (trap.traceOmitted)
       out << "  and " << trap.traceOmitted << " more calls\n";
+  }
+  void printPlace(const vm::TraceFrame& frame) const {
+    if (std::optional<Place> at = options_.placeOf ? options_.placeOf(frame.span) : std::nullopt)
+      llvm::errs() << " at " << escapeForText(at->file) << ':' << at->line << ':' << at->column;
+  }
+
+  /// What ended in a failure that nobody joined (language.md 21.4: the root cohort tells it at the end).
+  int reportUnobserved() {
+    vm::Scheduler* scheduler = machine_.schedulerIfAny();
+    if (!scheduler)
+      return kExitClean;
+    int code = kExitClean;
+    for (const vm::UnobservedFailure& failure : scheduler->takeUnobserved()) {
+      llvm::errs() << "error: goroutine " << failure.number;
+      if (!failure.label.empty())
+        llvm::errs() << " (" << escapeForText(failure.label) << ')';
+      llvm::errs() << " failed, and nobody joined it\n";
+      if (failure.trap) {
+        print(*failure.trap);
+        code = kExitPanic;
+      } else {
+        llvm::errs() << "error: " << escapeForTextBlock(failure.error) << '\n';
+        code = std::max(code, kExitFailed);
+      }
+    }
+    return code;
   }
 
   vm::Vm& machine_;

@@ -197,13 +197,27 @@ TEST_CASE("comptime is a word only where it opens a region") {
 }
 
 TEST_CASE("what is not built is named") {
-  CHECK(codes("select { x = a.recv() => 1 }") == "GN0001");
-  CHECK(codes("let r = cohort(policy: P::A) { }") == "GN0001");
   CHECK(codes("arena { f() }") == "GN0001");
   CHECK(codes("unsafe extern \"C\" { fn f(x: i64) }") == "GN0001");
-  CHECK(codes("spawn f()") == "GN0001");
-  CHECK(codes("spawn { f() }") == "GN0001");
-  CHECK(codes("let h = spawn |x| x") == "GN0001");
+}
+
+TEST_CASE("cohorts and selects are written out as calls of the library") {
+  CHECK(tree("let r = cohort(timeout: 5) { f() }").find("cohort_push") != std::string::npos);
+  CHECK(tree("cohort { f() }").find("cohort_join") != std::string::npos);
+  CHECK(tree("select { x = a.recv() => 1 }").find("select_recv") != std::string::npos);
+  CHECK(tree("select { a.send(2) => 1, default => 3 }").find("select_send") != std::string::npos);
+  CHECK(codes("cohort(5) { }") != "");
+  CHECK(codes("cohort(policy: Policy::Fast) { }") != "");
+  CHECK(codes("select { x = a.next() => 1 }") != "");
+  CHECK(codes("select { a.recv() => 1 }") != "");
+  CHECK(codes("select { default => 1, default => 2 }") != "");
+  CHECK(codes("select { }") != "");
+}
+
+TEST_CASE("spawn takes its closure in parentheses") {
+  CHECK(codes("spawn f()") == "GP0061");
+  CHECK(codes("spawn { f() }") == "GP0061");
+  CHECK(codes("let h = spawn |x| x") == "GP0061");
 }
 
 TEST_CASE("spawn is an ordinary name where it is not written like a statement") {

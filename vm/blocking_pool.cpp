@@ -1,0 +1,119 @@
+#include "vm/blocking_pool.h"
+
+#include <csignal>
+#include <pthread.h>
+
+namespace gos::vm {
+
+namespace {
+constexpr size_t kThreadStack = size_t(512)
+                                << 10; // a child is started, a name is looked up: nothing deep
+constexpr auto kIdleTime = std::chrono::seconds(10);
+} // namespace
+
+bool BlockingPool::startThread() {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0)
+    return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+#ifndef GOS_SANITIZED
+  pthread_attr_setstacksize(&attributes, kThreadStack);
+#endif
+  // Signals are for the thread that runs the program.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  auto* self = new std::shared_ptr<BlockingPool>(shared_from_this());
+  pthread_t thread;
+  const bool started = pthread_create(&thread, &attributes, threadMain, self) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (!started)
+    delete self;
+  return started;
+}
+
+void* BlockingPool::threadMain(void* pool) {
+  auto* handed = static_cast<std::shared_ptr<BlockingPool>*>(pool);
+  const std::shared_ptr<BlockingPool> self = std::move(*handed);
+  delete handed;
+  self->serve();
+  return nullptr;
+}
+
+void BlockingPool::serve() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (requests_.empty()) {
+      ++idle_;
+      const bool woken =
+          work_.wait_for(lock, kIdleTime, [&] { return closed_ || !requests_.empty(); });
+      --idle_;
+      if (closed_ || !woken)
+        break;
+    }
+    Request request = std::move(requests_.front());
+    requests_.pop_front();
+    lock.unlock();
+    request.job->work();
+    lock.lock();
+    if (closed_) {
+      lock.unlock();
+      request.job.reset();
+      lock.lock();
+      break;
+    }
+    finished_.push_back({request.ticket, std::move(request.job)});
+    done_.notify_one();
+  }
+  --threads_;
+}
+
+void BlockingPool::submit(Ticket ticket, std::unique_ptr<Job> job) {
+  std::unique_lock lock(mutex_);
+  requests_.push_back({ticket, std::move(job)});
+  if (requests_.size() <= idle_) {
+    work_.notify_one();
+    return;
+  }
+  if (threads_ >= kMostThreads)
+    return;
+  if (startThread()) {
+    ++threads_;
+  } else if (threads_ == 0) {
+    Request request = std::move(requests_.back());
+    requests_.pop_back();
+    lock.unlock();
+    request.job->work();
+    lock.lock();
+    finished_.push_back({request.ticket, std::move(request.job)});
+  }
+}
+
+std::vector<BlockingPool::Done> BlockingPool::take() {
+  std::lock_guard lock(mutex_);
+  return std::move(finished_);
+}
+
+void BlockingPool::wait(std::optional<std::chrono::steady_clock::time_point> until) {
+  std::unique_lock lock(mutex_);
+  const auto ready = [&] { return !finished_.empty(); };
+  if (until)
+    done_.wait_until(lock, *until, ready);
+  else
+    done_.wait(lock, ready);
+}
+
+void BlockingPool::close() {
+  std::vector<Done> unwanted;
+  std::deque<Request> unstarted;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    unwanted = std::move(finished_);
+    unstarted = std::move(requests_);
+  }
+  work_.notify_all();
+}
+
+} // namespace gos::vm

@@ -1,0 +1,324 @@
+#pragma once
+// Goroutines: many stacks over one interpreter loop, which runs one of them at a time.
+//
+// The goroutine of `main` runs on the Vm's own stack. All others take turns on a second one, always
+// at the same addresses: what one has there is copied away when it has to wait and copied back when
+// it goes on, so a goroutine that waits costs what it uses. One whose stack has grown gets a stack
+// of its own instead.
+//
+// A native that has to wait calls `block` and answers without a result; whoever ends the waiting
+// gives the result to `wake`. What would hold up the thread (files, sockets, children, names) is a
+// `Job` for `offload`. One thread runs bytecode, so a goroutine is never in the middle of a native
+// while another one runs.
+//
+// The order is a function of the program alone (first come, first served; slices are counted in
+// steps), except for what waits for the world: timers and jobs, which a fold below `full` has none
+// of.
+
+#include "vm/frame.h"
+#include "vm/native.h"
+#include "vm/trap.h"
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gos::vm {
+
+class BlockingPool;
+class Vm;
+
+/// One stretch of waiting of one goroutine: stale as soon as that has ended. Fits the element of a
+/// `Vec<i64>`.
+struct Ticket {
+  uint32_t slot = 0;
+  uint32_t serial = 0;
+  int64_t packed() const { return int64_t(uint64_t(serial) << 32 | slot); }
+  static Ticket unpack(int64_t packed) {
+    return {uint32_t(packed), uint32_t(uint64_t(packed) >> 32)};
+  }
+};
+
+/// What a goroutine waits for, as a deadlock report says it.
+enum class WaitKind : uint8_t {
+  Nothing,
+  Receive,
+  Send,
+  Select,
+  Join,
+  Cohort,
+  Lock,
+  Group,
+  Sleep,
+  Job
+};
+llvm::StringRef words(WaitKind kind);
+
+/// Work that would hold up the thread. `work` runs on a thread of its own and touches nothing of
+/// the Vm; `finish` makes the native's result of it, on the Vm's thread, while nothing else runs.
+/// The arguments that `finish` gets have no slots.
+class Job {
+public:
+  virtual ~Job() = default;
+  virtual void work() = 0;
+  virtual Trap finish(Arguments& arguments) = 0;
+  /// Asks `work` to end soon; called while it may be running, from the Vm's thread.
+  virtual void cancel() {}
+};
+
+/// When a cohort gives up its other children.
+enum class CohortPolicy : uint8_t { FailFast, CollectAll, Race };
+
+/// A group of goroutines that ends together (language.md 21.4). Children count from 0 in the order
+/// of their spawn.
+struct Cohort {
+  Cohort* parent = nullptr;
+  Cohort* previous = nullptr; // the one that the same goroutine was in before
+  CohortPolicy policy = CohortPolicy::FailFast;
+  bool cancellable = true; // by a cohort around it
+  bool cancelled = false;
+  bool timedOut = false;
+  bool won = false;  // of a race: a child ended well
+  bool open = true;  // not popped yet
+  uint32_t live = 0; // children that have not ended
+  uint32_t spawned = 0;
+  uint32_t references = 1; // children, inner cohorts, timers, and the goroutine whose body it is
+  uint32_t failedIndex = UINT32_MAX; // of the failure that counts
+  std::string failure;
+  Ticket joiner; // who waits for the end of all
+  bool hasJoiner = false;
+};
+
+/// Why a child of the root cohort did not end well, kept until somebody asks: other cohorts tell it
+/// themselves.
+struct UnobservedFailure {
+  uint64_t number = 0; // of the goroutine
+  std::string label;
+  Trap trap;         // of a panic
+  std::string error; // of an `Err`
+  Value task = 0;    // owned
+};
+
+struct Goroutine {
+  enum class State : uint8_t { Free, Ready, Running, Waiting };
+  struct OwnStack {
+    Value* stack;
+    Frame* frames;
+    Frame* top;
+  };
+  State state = State::Free;
+  WaitKind waitsFor = WaitKind::Nothing;
+  bool deliver = false; // the native it waits in has a result
+  bool deliverReference = false;
+  bool cancellable = false; // this wait ends when its cohort is cancelled
+  bool isMain = false;
+  bool daemon = false;
+  bool sendFailed = false; // the channel it waited to send on was closed
+  uint32_t shields = 0;    // sync::shield: cancellation does not reach it
+  uint32_t slot = 0;
+  uint32_t serial = 1; // of its next wait
+  uint32_t frames = 0; // of the shared stack, the boundary included
+  uint32_t slots = 0;
+  uint32_t savedBytes = 0;
+  uint32_t import = 0; // the native it waits in
+  uint32_t childIndex = 0;
+  uint32_t package = 0; // whose code spawned it, for the gate
+  uint64_t number = 0;  // for people: 0 is main
+  Value wakeValue = 0;
+  Value waitObject = 0;          // an identity, not owned
+  Value cancelValue = 0;         // what `wake` gets when the cohort is cancelled; owned
+  Value task = 0;                // the library's record of it, owned; the slots are TaskSlot
+  char* saved = nullptr;         // frames, then slots
+  Job* running = nullptr;        // in the pool
+  std::unique_ptr<Job> job;      // done
+  std::unique_ptr<OwnStack> own; // it does not use the shared stack
+  Cohort* cohort = nullptr;      // it is a child of this one
+  Cohort* inner = nullptr;       // whose body it runs
+  std::unique_ptr<struct Selection> selection;
+  std::unique_ptr<std::string> error; // it is about to end in `Err`
+};
+
+/// The fields of the library's `Task`, in order.
+enum TaskSlot : unsigned { TaskStatus, TaskMessage, TaskWaiters, TaskLabel };
+enum TaskState : int64_t { TaskRuns, TaskEnded, TaskFailed };
+
+/// What a `select` looks at. Filled by the natives of `select`; sync.cpp.
+struct SelectArm {
+  Value channel = 0; // owned; 0 of a plain send
+  LayoutId channelLayout{};
+  Value value = 0; // of a send arm, owned
+  bool isSend = false;
+  bool valueIsReference = false;
+  int64_t mode = 0; // of a receive arm: what its pattern takes
+};
+struct Selection {
+  std::vector<SelectArm> arms;
+  Value taken = 0; // the payload that a receive arm got, owned
+  bool hasTaken = false;
+  bool takenIsReference = false;
+  Value takenFrom = 0; // the channel: an identity
+  Ticket ticket;       // of the wait
+};
+
+class Scheduler {
+public:
+  explicit Scheduler(Vm& vm);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // ---- for natives
+  // --------------------------------------------------------------------------------
+  /// Starts a goroutine in the current cohort. Takes over the closure, which takes nothing and
+  /// answers `()`, and the task, whose first slot becomes the status: 0 running, 1 ended, 2 failed.
+  Trap spawn(Value closure, Value task);
+  /// The same for one that nobody waits for and that ends with the program. It has no task.
+  Trap spawnDaemon(Value closure);
+  /// Nobody can wait inside of a run within a run (a comparison, a `Display`, a constant that is
+  /// made).
+  bool mayBlock() const;
+  /// The trap of a native that would have to wait there.
+  Trap cannotWait() const;
+  struct Wait {
+    WaitKind kind = WaitKind::Nothing;
+    bool resultIsReference = false;
+    bool cancellable = false;
+    Value cancelValue = 0; // owned
+    Value object = 0;      // what it waits for: an identity
+  };
+  /// The current goroutine waits in the native that calls this, which returns at once, without a
+  /// result.
+  Ticket block(Wait wait);
+  /// Ends a wait: the value, owned, is the result of the native. False, and the value is the
+  /// caller's, if it is over. Tickets stand in vectors that bytecode could write to: whoever takes
+  /// one from there asks `waiting` for a wait of its own kind first, so that no native gets a
+  /// result that was meant for another one.
+  bool wake(Ticket ticket, Value value);
+  /// The goroutine of a wait that is not over, of one of these kinds, and for this object (0: any).
+  Goroutine* waiting(Ticket ticket, std::initializer_list<WaitKind> kinds, Value object = 0);
+  /// Wakes the ticket with the value when the time has come.
+  void wakeAt(std::chrono::steady_clock::time_point when, Ticket ticket, Value value);
+  /// Has the cohort of the current goroutine, or one around it, been cancelled?
+  bool isCancelled() const;
+  /// The native's result comes from the job: at once when nobody else could run meanwhile.
+  Trap offload(Arguments& arguments, std::unique_ptr<Job> job);
+  /// Lets others run first.
+  void yield();
+  Goroutine& current() { return *current_; }
+  /// Goroutines that have not ended, main not counted.
+  size_t live() const { return live_; }
+  /// Is there any goroutine beside the current one, or will there be?
+  bool others() const { return live_ + daemons_ != 0; }
+
+  // ---- cohorts
+  // ------------------------------------------------------------------------------------
+  void pushCohort(CohortPolicy policy, bool cancellable);
+  /// Cancels the innermost cohort of the current goroutine after so many milliseconds.
+  void limitCohort(int64_t milliseconds);
+  void cancelCohort(Cohort& cohort);
+  /// Waits until the innermost cohort has no children left. The native answers `()`.
+  Trap joinCohort(Arguments& arguments);
+  /// Leaves it: empty, or the failure that counts.
+  std::string popCohort();
+  /// The cohort that the current goroutine is in; the root one is not to be cancelled.
+  Cohort* around() const {
+    Cohort* cohort = around(*current_);
+    return cohort == root_ ? nullptr : cohort;
+  }
+  /// Where the next `select` begins to look: the same sequence in every run.
+  uint64_t nextChoice() {
+    return choice_ = choice_ * 6364136223846793005u + 1442695040888963407u, choice_ >> 33;
+  }
+  /// A child says that it ended in `Err`.
+  void failWithError(std::string message);
+  /// Somebody has looked at how this task ended.
+  void observe(Value task);
+  std::vector<UnobservedFailure> takeUnobserved() { return std::move(unobserved_); }
+
+  // ---- for the loop
+  // -------------------------------------------------------------------------------
+  /// Puts the current goroutine away and another one in its place; waits for the world if none is
+  /// ready. False: nobody can go on, or the one that does has failed; Vm::pending_ holds the trap,
+  /// and the stack of the one that failed (main for a deadlock) is in place.
+  bool switchAway();
+  /// The frame on top has returned from the goroutine's closure.
+  void endCurrent();
+  /// The current goroutine, unwound, ended in a trap that concerns nobody else.
+  void failCurrent(Trap trap);
+  bool currentIsMain() const { return current_->isMain; }
+  /// The slice is used up: looks at timers and jobs. True if somebody else should have a turn; the
+  /// current goroutine is then ready and to be switched away from.
+  bool endSlice();
+  /// Back to main's stack, for good: the run ends with a trap.
+  void abandon();
+  /// Main waits until no goroutine is left.
+  void waitForAll();
+  uint32_t packageOfCurrent() const { return current_->package; }
+
+private:
+  struct Timer {
+    std::chrono::steady_clock::time_point when;
+    uint64_t order;
+    Ticket ticket;
+    Value value;
+    Cohort* cohort; // cancel this one instead
+  };
+  static bool later(const Timer& a, const Timer& b) {
+    return a.when != b.when ? a.when > b.when : a.order > b.order;
+  }
+
+  Goroutine* waiting(Ticket ticket);
+  Goroutine* make();
+  Trap start(Value closure, Goroutine*& goroutine);
+  void makeReady(Goroutine& goroutine);
+  void putAway(Goroutine& goroutine);
+  bool bringBack(Goroutine& goroutine);
+  bool evictShared();
+  bool moveToOwnStack(Goroutine& goroutine);
+  bool deliver(Goroutine& goroutine);
+  void retire(Goroutine& goroutine);
+  void finishTask(Goroutine& goroutine, TaskState state, llvm::StringRef message);
+  void keepFailure(const Goroutine& goroutine, Trap trap, llvm::StringRef error);
+  void leaveCohort(Goroutine& goroutine, bool failed, llvm::StringRef message);
+  bool isCancelled(const Goroutine& goroutine) const;
+  Cohort* around(const Goroutine& goroutine) const {
+    return goroutine.inner ? goroutine.inner : goroutine.cohort;
+  }
+  void unreference(Cohort* cohort);
+  /// Timers that are due and jobs that are done; waits for the first of them if need be. False:
+  /// nothing to wait for.
+  bool collect(bool mayWait);
+  Trap deadlock();
+  void useMainStack();
+  void freeSaved(Goroutine& goroutine);
+
+  Vm& vm_;
+  std::vector<std::unique_ptr<Goroutine>> goroutines_;
+  std::vector<uint32_t> free_;
+  std::deque<uint32_t> ready_;
+  Goroutine* current_ = nullptr;
+  Goroutine* main_ = nullptr;
+  size_t live_ = 0;
+  size_t daemons_ = 0;
+  uint64_t nextNumber_ = 1;
+  uint32_t turns_ = 0;
+  std::vector<Timer> timers_; // a heap
+  uint64_t timerOrder_ = 0;
+  Cohort* root_ = nullptr;
+  std::vector<UnobservedFailure> unobserved_;
+  std::shared_ptr<BlockingPool> pool_;
+  size_t jobs_ = 0;
+  uint64_t choice_ = 1;
+  bool waitsForAll_ = false;
+
+  // The second stack; mapped when the first goroutine starts.
+  Value* sharedStack_ = nullptr;
+  Frame* sharedFrames_ = nullptr;
+  Goroutine* onShared_ = nullptr; // whose content it is
+  Frame* mainTop_ = nullptr;
+};
+
+} // namespace gos::vm
