@@ -110,9 +110,12 @@ private:
     llvm::Expected<std::unique_ptr<SignalRelay>> relay = SignalRelay::create();
     if (!relay)
       return fail(relay.takeError());
+    std::shared_ptr<sandbox::FirstProcess> ahead =
+        sandbox::startAhead(options_.level, options_.network, {});
     llvm::Expected<Request> request = makeRequest(options_, sandbox::hostFacts(), Purpose::Run);
     if (!request)
       return fail(request.takeError());
+    request->run.ahead = std::move(ahead);
     request->run.notify = watches;
     llvm::Expected<std::unique_ptr<sandbox::Run>> run =
         sandbox::start(request->policy, request->run);

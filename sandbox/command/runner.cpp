@@ -49,6 +49,12 @@ std::error_code RunError::convertToErrorCode() const {
 
 Run::~Run() = default;
 
+class FirstProcess {
+public:
+  explicit FirstProcess(Child made) : child(std::move(made)) {}
+  Child child;
+};
+
 namespace {
 
 llvm::Error problem(RunProblem kind, std::string text, std::string remedy = {},
@@ -189,7 +195,8 @@ public:
         temporary_(std::move(temporary)), placeholders_(std::move(placeholders)),
         guards_(missingGuards(policy_)) {}
 
-  llvm::Error launch(const RunOptions& options) {
+  /// With the first process that was started ahead for such a plan, or a new one.
+  llvm::Error launch(const RunOptions& options, std::shared_ptr<FirstProcess> ahead) {
     LaunchInput input;
     input.streams[0] = options.standardInput;
     input.streams[1] = options.standardOutput;
@@ -200,13 +207,24 @@ public:
       input.temporaryName = temporary_.name();
     }
     begin_ = now();
-    llvm::Expected<Child> child = Child::launch(plan_, input);
-    if (!child)
-      return llvm::handleErrors(child.takeError(), [&](const LaunchFailure& failure) {
+    const auto explained = [&](llvm::Error error) {
+      return llvm::handleErrors(std::move(error), [&](const LaunchFailure& failure) {
         return asRunError(policy_, plan_, command_, failure.stage(), failure.number(),
                           failure.index());
       });
-    child_ = std::move(*child);
+    };
+    if (ahead && ahead->child.beginning() == beginningOf(plan_)) {
+      child_ = std::move(ahead->child);
+    } else {
+      if (ahead) // begun for another plan
+        ahead->child.finish();
+      llvm::Expected<Child> child = Child::begin(beginningOf(plan_), input.streams);
+      if (!child)
+        return explained(child.takeError());
+      child_ = std::move(*child);
+    }
+    if (llvm::Error error = child_.give(plan_, input))
+      return explained(std::move(error));
     // Wait for `Started`, or for the listener: from then on the command waits for us.
     while (true) {
       llvm::Expected<Event> event = step(/*wait=*/true);
@@ -298,7 +316,9 @@ private:
       return remember(Event::Ended, wait);
     }
     case ControlKind::ProbeResult:
+    case ControlKind::Begin:
     case ControlKind::MapsWritten:
+    case ControlKind::PlanWritten:
     case ControlKind::Signal:
     case ControlKind::Resume:
     case ControlKind::Kill:
@@ -344,77 +364,125 @@ private:
   bool started_ = false, ended_ = false;
 };
 
-struct Prepared {
-  ChildPlan plan;
-  FoundCommand command;
-};
-
-/// Everything before something is made: checks, the command, the plan.
-llvm::Expected<Prepared> prepare(const Policy& policy, const RunOptions& options,
-                                 llvm::StringRef temporaryDirectory, bool prove) {
-  if (llvm::Error error = policy.check())
-    return problem(RunProblem::Policy, llvm::toString(std::move(error)));
-  std::string directory = policy.workingDirectory().str();
-  if (directory.empty()) {
-    char* current = ::getcwd(nullptr, 0);
-    if (current == nullptr)
-      return problem(RunProblem::Policy,
-                     llvm::formatv("the working directory cannot be used: {0}", errnoText(errno)),
-                     "--workdir DIR");
-    directory = current;
-    ::free(current);
-  }
-  llvm::Expected<FoundCommand> command =
-      findCommand(options.program, options.environment, directory);
-  if (!command)
-    return command.takeError();
-  HostLimits limits = hostLimits();
-  if (prove && !options.skipSelfProof) {
-    // The first use of a level on a host: what it promises is tried before it is offered.
-    llvm::Expected<ProvenLevel> proven = proveOnce(policy.level());
-    if (!proven)
-      return asRunError(proven.takeError());
-    limits.pidNamespace = proven->pidNamespace;
-  }
-  llvm::Expected<ChildPlan> plan =
-      compilePlan(policy, hostTree(), limits, options.environment, temporaryDirectory);
-  if (!plan)
-    return asRunError(plan.takeError());
-  // Names that are there only because another run denies them too, or a crash left them.
-  if (hasFileSystemPolicy(policy.level()))
-    for (const PathRule& rule : policy.rules())
-      if (rule.origin == Origin::User && rule.access == Access::Deny)
-        for (Placeholder& entry : Placeholders::existing(rule.path))
-          if (!llvm::is_contained(plan->placeholders, entry))
-            plan->placeholders.push_back(std::move(entry));
-  plan->command.program = command->path;
-  plan->command.arguments =
-      options.arguments.empty() ? std::vector<std::string>{options.program} : options.arguments;
-  if (plan->command.workingDirectory.empty())
-    plan->command.workingDirectory = directory;
-  plan->command.newSession = options.newSession || options.streams == RunOptions::Streams::Capture;
-  return Prepared{std::move(*plan), std::move(*command)};
-}
-
 bool wantsTemporary(const Policy& policy) {
   return policy.level() != SandboxLevel::None && policy.temp() == TempMode::Private;
 }
 
+std::shared_ptr<FirstProcess> beginAhead(SandboxLevel level, NetworkMode network, bool pidNamespace,
+                                         const int (&streams)[3]) {
+  Beginning beginning;
+  beginning.namespaces = namespacesOf(level, network, pidNamespace);
+  if (beginning.namespaces == 0)
+    return nullptr; // there is nothing to wait for
+  beginning.ownRoot = true;
+  beginning.raiseLoopback = (beginning.namespaces & kNetworkNamespace) != 0;
+  llvm::Expected<Child> child = Child::begin(beginning, streams);
+  if (!child) {
+    llvm::consumeError(child.takeError()); // the start proper fails in the same way, and says how
+    return nullptr;
+  }
+  return std::make_shared<FirstProcess>(std::move(*child));
+}
+
+/// A start up to the point where something of it has to be made.
+class Preparation {
+public:
+  Preparation(const Policy& policy, const RunOptions& options)
+      : policy_(policy), options_(options) {}
+
+  /// Everything that comes before the plan: checks, the working directory, the command, the level.
+  llvm::Error find(bool prove) {
+    if (llvm::Error error = policy_.check())
+      return problem(RunProblem::Policy, llvm::toString(std::move(error)));
+    directory_ = policy_.workingDirectory().str();
+    if (directory_.empty()) {
+      char* current = ::getcwd(nullptr, 0);
+      if (current == nullptr)
+        return problem(RunProblem::Policy,
+                       llvm::formatv("the working directory cannot be used: {0}", errnoText(errno)),
+                       "--workdir DIR");
+      directory_ = current;
+      ::free(current);
+    }
+    llvm::Expected<FoundCommand> found =
+        findCommand(options_.program, options_.environment, directory_);
+    if (!found)
+      return found.takeError();
+    command = std::move(*found);
+    limits_ = hostLimits();
+    if (prove && !options_.skipSelfProof) {
+      // The first use of a level on a host: what it promises is tried before it is offered.
+      llvm::Expected<ProvenLevel> proven = proveOnce(policy_.level());
+      if (!proven)
+        return asRunError(proven.takeError());
+      limits_.pidNamespace = proven->pidNamespace;
+    }
+    return llvm::Error::success();
+  }
+  bool pidNamespace() const { return limits_.pidNamespace; }
+
+  llvm::Expected<ChildPlan> compile(llvm::StringRef temporaryDirectory) const {
+    llvm::Expected<ChildPlan> plan =
+        compilePlan(policy_, hostTree(), limits_, options_.environment, temporaryDirectory);
+    if (!plan)
+      return asRunError(plan.takeError());
+    // Names that are there only because another run denies them too, or a crash left them.
+    if (hasFileSystemPolicy(policy_.level()))
+      for (const PathRule& rule : policy_.rules())
+        if (rule.origin == Origin::User && rule.access == Access::Deny)
+          for (Placeholder& entry : Placeholders::existing(rule.path))
+            if (!llvm::is_contained(plan->placeholders, entry))
+              plan->placeholders.push_back(std::move(entry));
+    plan->command.program = command.path;
+    plan->command.arguments = options_.arguments.empty()
+                                  ? std::vector<std::string>{options_.program}
+                                  : options_.arguments;
+    if (plan->command.workingDirectory.empty())
+      plan->command.workingDirectory = directory_;
+    plan->command.newSession =
+        options_.newSession || options_.streams == RunOptions::Streams::Capture;
+    return plan;
+  }
+
+  FoundCommand command;
+
+private:
+  const Policy& policy_;
+  const RunOptions& options_;
+  std::string directory_;
+  HostLimits limits_;
+};
+
 } // namespace
 
 llvm::Expected<ChildPlan> compileForHost(const Policy& policy, const RunOptions& options) {
-  llvm::Expected<Prepared> prepared =
-      prepare(policy, options, wantsTemporary(policy) ? "/var/tmp/bwr-run-NAME" : "",
-              /*prove=*/false);
-  if (!prepared)
-    return prepared.takeError();
-  return std::move(prepared->plan);
+  Preparation preparation(policy, options);
+  if (llvm::Error error = preparation.find(/*prove=*/false))
+    return error;
+  return preparation.compile(wantsTemporary(policy) ? "/var/tmp/bwr-run-NAME" : "");
+}
+
+std::shared_ptr<FirstProcess> startAhead(SandboxLevel level, NetworkMode network,
+                                         const RunOptions& options) {
+  const int streams[3] = {options.standardInput, options.standardOutput, options.standardError};
+  if (llvm::Error error = checkStreams(streams)) {
+    llvm::consumeError(std::move(error)); // `start` says so
+    return nullptr;
+  }
+  const std::optional<ProvenLevel> proven = provenBefore(level);
+  return proven ? beginAhead(level, network, proven->pidNamespace, streams) : nullptr;
 }
 
 llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOptions& options) {
   const int streams[3] = {options.standardInput, options.standardOutput, options.standardError};
   if (llvm::Error error = checkStreams(streams))
     return error;
+  Preparation preparation(policy, options);
+  if (llvm::Error error = preparation.find(/*prove=*/true))
+    return error;
+  std::shared_ptr<FirstProcess> ahead = options.ahead;
+  if (!ahead)
+    ahead = beginAhead(policy.level(), policy.network(), preparation.pidNamespace(), streams);
   TemporaryDirectory temporary;
   if (wantsTemporary(policy)) {
     llvm::Expected<TemporaryDirectory> made = TemporaryDirectory::create();
@@ -422,25 +490,24 @@ llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOption
       return asRunError(made.takeError());
     temporary = std::move(*made);
   }
-  llvm::Expected<Prepared> prepared = prepare(policy, options, temporary.path(), /*prove=*/true);
-  if (!prepared)
-    return prepared.takeError();
-  if (!prepared->plan.command.newSession)
-    showTerminal(prepared->plan, streams);
+  llvm::Expected<ChildPlan> plan = preparation.compile(temporary.path());
+  if (!plan)
+    return plan.takeError();
+  if (!plan->command.newSession)
+    showTerminal(*plan, streams);
   // Below standard there is no filter, and so nothing that could notify.
-  if (options.notify && !prepared->plan.filter.empty()) {
+  if (options.notify && !plan->filter.empty()) {
     const llvm::ArrayRef<FilterInstruction> filter =
         filterProgram({policy.level(), policy.network(), /*notifies=*/true});
-    prepared->plan.filter.assign(filter.begin(), filter.end());
-    prepared->plan.filterNotifies = true;
+    plan->filter.assign(filter.begin(), filter.end());
+    plan->filterNotifies = true;
   }
-  llvm::Expected<Placeholders> placeholders = Placeholders::create(prepared->plan.placeholders);
+  llvm::Expected<Placeholders> placeholders = Placeholders::create(plan->placeholders);
   if (!placeholders)
     return asRunError(placeholders.takeError());
-  auto run =
-      std::make_unique<RunOfChild>(policy, std::move(prepared->plan), std::move(prepared->command),
-                                   std::move(temporary), std::move(*placeholders));
-  if (llvm::Error error = run->launch(options))
+  auto run = std::make_unique<RunOfChild>(policy, std::move(*plan), std::move(preparation.command),
+                                          std::move(temporary), std::move(*placeholders));
+  if (llvm::Error error = run->launch(options, std::move(ahead)))
     return error;
   return std::unique_ptr<Run>(std::move(run));
 }

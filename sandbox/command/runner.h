@@ -65,6 +65,9 @@ struct RunResult {
   std::string output, errorOutput; // of captured runs
 };
 
+/// A first process that waits for its plan. Destroying it ends it.
+class FirstProcess;
+
 struct RunOptions {
   std::string program; // as the user wrote it; looked up in PATH unless it has a slash
   std::vector<std::string> arguments; // arguments[0] included; empty: {program}
@@ -80,6 +83,8 @@ struct RunOptions {
   bool newSession = false;    // no controlling terminal; captured runs always
   bool notify = false;        // the filter reports to Run::notifications() (--report, --learn)
   bool skipSelfProof = false; // only the self-proof itself
+  /// A first process that waits for this run, from `startAhead`; null: `start` makes one.
+  std::shared_ptr<FirstProcess> ahead;
 };
 
 /// A command that runs. Destroying it kills all of it and waits.
@@ -105,6 +110,11 @@ public:
   virtual const ChildPlan& plan() const = 0;
 };
 
+/// Starts the first process of a run of which level, network and streams are known and nothing
+/// else, so that the kernel makes its namespaces while the caller makes the policy. Null where that
+/// gains nothing, or where `start` has to find out first whether the level can be had.
+std::shared_ptr<FirstProcess> startAhead(SandboxLevel level, NetworkMode network,
+                                         const RunOptions& options);
 /// Compiles, looks the command up, starts it. The policy is checked first. Errors are RunError.
 llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOptions& options);
 /// Starts, waits, collects.

@@ -17,16 +17,22 @@ enum LaunchDescriptor : int {
   kPlanFd = 3,
   kControlFd = 4,    // a seqpacket socket to the supervisor
   kSupervisorFd = 5, // pidfd of the supervisor: readable when it is dead, however it died
-  kTempParentFd = 6, // the directory that holds the private temp; -1 is not used, see kHasTemp
+  kTempParentFd = 6, // the directory that holds the private temp; comes with the plan, see kHasTemp
   kTempFd = 7,       // the private temp itself, locked with flock while the run lives
   kFirstFreeFd = 8,
 };
 
-enum LaunchFlag : uint32_t {
+/// ControlMessage::flags of Begin: what is done while the supervisor still compiles the plan.
+enum BeginFlag : uint32_t {
   kWaitForMaps = 1u << 0, // a user namespace: wait until the supervisor has written the maps
+  kOwnRoot = 1u << 1,     // mount the empty root that the view is built on
+  kRaiseLoopback = 1u << 2,
+};
+
+enum LaunchFlag : uint32_t {
+  kGrantInVarTmp = 1u << 0, // as kGrantInTmp, beneath the other name
   kBuildView = 1u << 1,
   kOwnPidNamespace = 1u << 2, // the first process is process 1: its end ends everything
-  kRaiseLoopback = 1u << 3,
   kNewSession = 1u << 4,
   kDropCapabilities = 1u << 5,
   kNoNewPrivileges = 1u << 6,
@@ -36,7 +42,7 @@ enum LaunchFlag : uint32_t {
   kFilterNotifies = 1u << 10,
   kHasTemp = 1u << 11,
   kProbe = 1u << 12, // run the self-proof instead of a command
-  kGrantInTemp =
+  kGrantInTmp =
       1u << 13, // something is mounted inside the private temp: unmounted before it is removed
 };
 
@@ -105,9 +111,11 @@ enum class ControlKind : uint32_t {
   Listener,    // carries the filter's listener as SCM_RIGHTS
   ProbeResult, // index: the act; status: a ProbeStatus; error: errno seen
   // to the first process
-  MapsWritten,
-  Signal, // status: the signal for the command
-  Resume, // index: how many stops the supervisor knows of; a later stop is not undone
+  Begin,       // flags: BeginFlags; status: clone flags of the namespaces that it makes itself
+  MapsWritten, //
+  PlanWritten, // carries kTempParentFd and kTempFd as SCM_RIGHTS, where there is a private temp
+  Signal,      // status: the signal for the command
+  Resume,      // index: how many stops the supervisor knows of; a later stop is not undone
   Kill,
 };
 

@@ -128,15 +128,8 @@ private:
       return unavailable("pid namespace",
                          "level `strict` needs a pid namespace with a `/proc` of its own",
                          "allow pid namespaces and an unmasked `/proc`, or use level `standard`");
-    plan_.namespaces = kUserNamespace | kMountNamespace | kIpcNamespace;
-    if (policy_.network() == NetworkMode::None) {
-      plan_.namespaces |= kNetworkNamespace;
-      plan_.raiseLoopback = true;
-    }
-    if (limits_.pidNamespace)
-      plan_.namespaces |= kPidNamespace;
-    if (strict())
-      plan_.namespaces |= kUtsNamespace | kCgroupNamespace;
+    plan_.namespaces = namespacesOf(policy_.level(), policy_.network(), limits_.pidNamespace);
+    plan_.raiseLoopback = (plan_.namespaces & kNetworkNamespace) != 0;
 
     const llvm::ArrayRef<FilterInstruction> filter =
         filterProgram({policy_.level(), policy_.network(), false});
@@ -330,6 +323,19 @@ private:
 };
 
 } // namespace
+
+uint32_t namespacesOf(SandboxLevel level, NetworkMode network, bool pidNamespace) {
+  if (!hasFileSystemPolicy(level))
+    return 0;
+  uint32_t namespaces = kUserNamespace | kMountNamespace | kIpcNamespace;
+  if (network == NetworkMode::None)
+    namespaces |= kNetworkNamespace;
+  if (pidNamespace)
+    namespaces |= kPidNamespace;
+  if (level == SandboxLevel::Strict)
+    namespaces |= kUtsNamespace | kCgroupNamespace;
+  return namespaces;
+}
 
 llvm::Expected<ChildPlan> compilePlan(const Policy& policy, const HostTree& tree,
                                       const HostLimits& limits,

@@ -165,6 +165,9 @@ struct HostLimits {
   uint32_t groupId = 0;
 };
 
+/// The namespaces of a level, which are known before the rest is.
+uint32_t namespacesOf(SandboxLevel level, NetworkMode network, bool pidNamespace);
+
 /// Compiles a policy. Every grant must exist; nothing is created. The command's environment is what
 /// `hostEnvironment` (NAME=VALUE) holds and the policy passes. `temporaryDirectory` is where the
 /// private temp lies on the host (it need not exist yet), empty for an inherited one.

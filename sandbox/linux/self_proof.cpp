@@ -240,28 +240,55 @@ llvm::Expected<ProvenLevel> proveFresh(SandboxLevel level) {
   return llvm::Expected<ProvenLevel>(std::move(first));
 }
 
+/// What this process knows of levels. Asked under its lock.
+class KnownLevels {
+public:
+  std::optional<ProvenLevel> find(SandboxLevel level) {
+    if (level == SandboxLevel::None)
+      return ProvenLevel{};
+    if (auto found = known_.find(level); found != known_.end())
+      return found->second;
+    if (key_.empty())
+      key_ = proofKey();
+    std::optional<ProvenLevel> stored = storedProof(key_, level);
+    if (stored)
+      known_.emplace(level, *stored);
+    return stored;
+  }
+  llvm::Expected<ProvenLevel> findOrProve(SandboxLevel level) {
+    if (std::optional<ProvenLevel> found = find(level))
+      return *found;
+    // What failed is tried again by the next start: a limit that was reached may have been left.
+    llvm::Expected<ProvenLevel> proven = proveFresh(level);
+    if (proven) {
+      storeProof(key_, level, *proven);
+      known_.emplace(level, *proven);
+    }
+    return proven;
+  }
+  static KnownLevels& get() {
+    static KnownLevels* const levels = new KnownLevels;
+    return *levels;
+  }
+  std::mutex mutex;
+
+private:
+  std::map<SandboxLevel, ProvenLevel> known_;
+  std::string key_;
+};
+
 } // namespace
 
 llvm::Expected<ProvenLevel> proveOnce(SandboxLevel level) {
-  if (level == SandboxLevel::None)
-    return ProvenLevel{};
-  // What failed is tried again by the next start: a limit that was reached may have been left.
-  static std::mutex* const mutex = new std::mutex;
-  static std::map<SandboxLevel, ProvenLevel>* const known = new std::map<SandboxLevel, ProvenLevel>;
-  const std::lock_guard<std::mutex> lock(*mutex);
-  if (auto found = known->find(level); found != known->end())
-    return found->second;
-  const std::string key = proofKey();
-  if (std::optional<ProvenLevel> stored = storedProof(key, level)) {
-    known->emplace(level, *stored);
-    return *stored;
-  }
-  llvm::Expected<ProvenLevel> proven = proveFresh(level);
-  if (proven) {
-    storeProof(key, level, *proven);
-    known->emplace(level, *proven);
-  }
-  return proven;
+  KnownLevels& levels = KnownLevels::get();
+  const std::lock_guard<std::mutex> lock(levels.mutex);
+  return levels.findOrProve(level);
+}
+
+std::optional<ProvenLevel> provenBefore(SandboxLevel level) {
+  KnownLevels& levels = KnownLevels::get();
+  const std::lock_guard<std::mutex> lock(levels.mutex);
+  return levels.find(level);
 }
 
 } // namespace gos::sandbox

@@ -73,6 +73,8 @@ struct ProvenLevel {
 /// in the process and in the user's cache. Unavailable, with the primitive, where the level is not
 /// given. Thread-safe.
 llvm::Expected<ProvenLevel> proveOnce(SandboxLevel level);
+/// The same where the answer is there already; nothing is tried.
+std::optional<ProvenLevel> provenBefore(SandboxLevel level);
 
 /// The error of a step that failed, as the runner says it.
 llvm::Error unavailableStage(SandboxLevel level, llvm::Error launchFailure);

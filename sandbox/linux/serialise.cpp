@@ -77,10 +77,11 @@ bool standsInOwnRoot(const ChildPlan& plan, size_t index) {
   return true;
 }
 
-/// Is anything mounted beneath a name that the private temp stands on?
-bool hasGrantInTemp(const ChildPlan& plan) {
+/// Does the private temp stand on this name, and is anything mounted beneath it?
+bool hasGrantIn(llvm::StringRef name, const ChildPlan& plan) {
   for (const ViewStep& temp : plan.view) {
-    if (temp.kind != ViewStep::Kind::Bind || temp.source != plan.temporaryDirectory)
+    if (temp.kind != ViewStep::Kind::Bind || temp.source != plan.temporaryDirectory ||
+        temp.path != name)
       continue;
     for (const ViewStep& step : plan.view)
       if (step.path != temp.path && isAtOrBeneath(step.path, temp.path))
@@ -95,10 +96,8 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
   Block block;
   LaunchHeader header{};
   const auto flag = [&](bool on, LaunchFlag which) { header.flags |= on ? uint32_t(which) : 0; };
-  flag((plan.namespaces & kUserNamespace) != 0, kWaitForMaps);
   flag(!plan.keepRoot, kBuildView);
   flag((plan.namespaces & kPidNamespace) != 0, kOwnPidNamespace);
-  flag(plan.raiseLoopback, kRaiseLoopback);
   flag(plan.command.newSession, kNewSession);
   flag(plan.dropCapabilities, kDropCapabilities);
   flag(plan.noNewPrivileges, kNoNewPrivileges);
@@ -108,7 +107,8 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
   flag(!plan.filter.empty() && plan.filterNotifies, kFilterNotifies);
   flag(!temporaryName.empty(), kHasTemp);
   flag(!probePlan.empty(), kProbe);
-  flag(hasGrantInTemp(plan), kGrantInTemp);
+  flag(hasGrantIn("/tmp", plan), kGrantInTmp);
+  flag(hasGrantIn("/var/tmp", plan), kGrantInVarTmp);
 
   std::vector<LaunchStep> steps;
   size_t watched = 0;

@@ -6,8 +6,8 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
-#include <climits>
 #include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -59,19 +59,11 @@ UniqueFd raised(int fd) {
   return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 64));
 }
 
-llvm::Expected<UniqueFd> planFile(llvm::StringRef bytes) {
+llvm::Expected<UniqueFd> planFile() {
   UniqueFd made(::memfd_create("bwr-plan", MFD_CLOEXEC));
   if (!made)
     return failure(Stage::ReadPlan, errno);
-  UniqueFd file = raised(made.get());
-  while (!bytes.empty()) {
-    const ssize_t wrote =
-        retryInterrupted([&] { return ::write(file.get(), bytes.data(), bytes.size()); });
-    if (wrote <= 0)
-      return failure(Stage::ReadPlan, errno);
-    bytes = bytes.drop_front(size_t(wrote));
-  }
-  return file;
+  return raised(made.get());
 }
 
 int cloneFlags(uint32_t namespaces) {
@@ -131,7 +123,20 @@ llvm::Error writeMaps(int child) {
 }
 } // namespace
 
+Beginning beginningOf(const ChildPlan& plan) {
+  return {plan.namespaces, !plan.keepRoot, plan.raiseLoopback};
+}
+
 llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& input) {
+  llvm::Expected<Child> child = begin(beginningOf(plan), input.streams);
+  if (!child)
+    return child.takeError();
+  if (llvm::Error error = child->give(plan, input))
+    return error;
+  return child;
+}
+
+llvm::Expected<Child> Child::begin(const Beginning& beginning, const int (&streams)[3]) {
   // Maps are written there, and at the end the last processes are found there.
   if (::access("/proc/self/task", F_OK) != 0)
     return failure(Stage::ProcessFiles, errno);
@@ -141,24 +146,14 @@ llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& in
     return failure(Stage::ExecuteFirst, errno);
   }
   // Everything is made before the clone: nothing may fail in between but what the kernel refuses.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
-  uint64_t mask = 0;
-  for (int signal = 1; signal <= 64; ++signal)
-    if (::sigismember(&before, signal) == 1)
-      mask |= uint64_t(1) << (signal - 1);
-  llvm::Expected<std::string> bytes = serialise(plan, input.temporaryName, mask, input.probePlan);
-  if (!bytes)
-    return bytes.takeError();
-  llvm::Expected<UniqueFd> file = planFile(*bytes);
+  llvm::Expected<UniqueFd> file = planFile();
   if (!file)
     return file.takeError();
-
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
     return failure(Stage::Clone, errno);
   Child child;
+  child.beginning_ = beginning;
   child.control_ = UniqueFd(sockets[0]);
   UniqueFd theirs(sockets[1]);
   UniqueFd theirControl = raised(theirs.get());
@@ -167,49 +162,62 @@ llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& in
   if (!self)
     return failure(Stage::Supervisor, errno);
   UniqueFd supervisor = raised(self.get());
-  UniqueFd streams[3], temporaryParent, temporary;
+  UniqueFd copies[3];
   for (int stream = 0; stream != 3; ++stream) {
-    streams[stream] = raised(input.streams[stream]);
-    if (!streams[stream]) // closed: nothing of ours may get its number
-      streams[stream] = UniqueFd([&] {
+    copies[stream] = raised(streams[stream]);
+    if (!copies[stream]) // closed: nothing of ours may get its number
+      copies[stream] = UniqueFd([&] {
         UniqueFd null(::open("/dev/null", (stream == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC));
         return null ? ::fcntl(null.get(), F_DUPFD_CLOEXEC, 64) : -1;
       }());
-    if (!streams[stream])
+    if (!copies[stream])
       return failure(Stage::ExecuteFirst, errno);
   }
-  if (input.temporary >= 0) {
-    temporaryParent = raised(input.temporaryParent);
-    temporary = raised(input.temporary);
-  }
+
+  // The clone makes what only a clone can make. The first process makes the others itself, while
+  // this one goes on.
+  const int flags = cloneFlags(beginning.namespaces);
+  const int cloned = flags & (CLONE_NEWUSER | CLONE_NEWPID);
+  const bool mapped = (beginning.namespaces & kUserNamespace) != 0;
+  ControlMessage message{};
+  message.kind = ControlKind::Begin;
+  message.status = flags & ~cloned;
+  message.flags = (mapped ? uint32_t(kWaitForMaps) : 0) |
+                  (beginning.ownRoot ? uint32_t(kOwnRoot) : 0) |
+                  (beginning.raiseLoopback ? uint32_t(kRaiseLoopback) : 0);
+  if (::send(child.control_.get(), &message, sizeof message, MSG_NOSIGNAL) !=
+      ssize_t(sizeof message))
+    return failure(Stage::Clone, errno);
 
   PostFork work{};
-  const int sources[8] = {streams[0].get(),      streams[1].get(),   streams[2].get(),
-                          file->get(),           theirControl.get(), supervisor.get(),
-                          temporaryParent.get(), temporary.get()};
+  // The numbers of the private temp are kept for it by something that is there anyway.
+  const int sources[8] = {copies[0].get(),    copies[1].get(),  copies[2].get(),  file->get(),
+                          theirControl.get(), supervisor.get(), supervisor.get(), supervisor.get()};
   for (int number = 0; number != 8; ++number)
     work.sources[number] = sources[number];
   work.program = *program;
-  work.keepCapabilities = (plan.namespaces & kUserNamespace) != 0;
+  work.keepCapabilities = mapped;
 
+  sigset_t all, before;
+  ::sigfillset(&all);
   alignas(16) char stack[32768];
   int pidFd = -1;
-  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
-  const int id = ::clone(
-      postFork, stack + sizeof stack,
-      CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | cloneFlags(plan.namespaces), &work, &pidFd);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int id = ::clone(postFork, stack + sizeof stack,
+                         CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | cloned, &work, &pidFd);
   const int cloneError = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (id < 0)
     return failure(Stage::Clone, cloneError);
   child.pidFd_ = UniqueFd(pidFd);
   child.id_ = id;
+  child.plan_ = std::move(*file);
   theirControl.reset();
   if (work.failedStage != 0) {
     child.finish();
     return failure(Stage(work.failedStage), work.failedError);
   }
-  if ((plan.namespaces & kUserNamespace) != 0) {
+  if (mapped) {
     if (llvm::Error error = writeMaps(id)) {
       child.finish();
       return error;
@@ -217,6 +225,49 @@ llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& in
     child.send(ControlKind::MapsWritten);
   }
   return child;
+}
+
+llvm::Error Child::give(const ChildPlan& plan, const LaunchInput& input) {
+  sigset_t current;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &current);
+  uint64_t mask = 0;
+  for (int signal = 1; signal <= 64; ++signal)
+    if (::sigismember(&current, signal) == 1)
+      mask |= uint64_t(1) << (signal - 1);
+  llvm::Expected<std::string> bytes = serialise(plan, input.temporaryName, mask, input.probePlan);
+  if (!bytes)
+    return bytes.takeError();
+  for (llvm::StringRef rest = *bytes; !rest.empty();) {
+    const ssize_t wrote =
+        retryInterrupted([&] { return ::write(plan_.get(), rest.data(), rest.size()); });
+    if (wrote <= 0)
+      return failure(Stage::ReadPlan, errno);
+    rest = rest.drop_front(size_t(wrote));
+  }
+  plan_.reset();
+
+  ControlMessage message{};
+  message.kind = ControlKind::PlanWritten;
+  const int temporary[2] = {input.temporaryParent, input.temporary};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof temporary)] = {};
+  iovec part = {&message, sizeof message};
+  msghdr envelope{};
+  envelope.msg_iov = &part;
+  envelope.msg_iovlen = 1;
+  if (input.temporary >= 0) {
+    envelope.msg_control = control;
+    envelope.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&envelope);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof temporary);
+    ::memcpy(CMSG_DATA(header), temporary, sizeof temporary);
+  }
+  // A first process that is gone has said why, or is found to be gone by whoever asks next.
+  if (retryInterrupted([&] { return ::sendmsg(control_.get(), &envelope, MSG_NOSIGNAL); }) < 0 &&
+      errno != EPIPE && errno != ECONNRESET)
+    return failure(Stage::ReadPlan, errno);
+  return llvm::Error::success();
 }
 
 Child::Received Child::receive(bool wait) {
@@ -229,9 +280,14 @@ Child::Received Child::receive(bool wait) {
   envelope.msg_iovlen = 1;
   envelope.msg_control = control;
   envelope.msg_controllen = sizeof control;
-  const ssize_t got = retryInterrupted([&] {
+  const auto read = [&] {
     return ::recvmsg(control_.get(), &envelope, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
-  });
+  };
+  ssize_t got = retryInterrupted(read);
+  // A first process that failed before it read all that was sent to it: that is told once, and what
+  // it has said itself comes after it.
+  if (got < 0 && errno == ECONNRESET)
+    got = retryInterrupted(read);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
     return received;
   if (got != ssize_t(sizeof message)) {

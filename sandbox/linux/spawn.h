@@ -41,8 +41,16 @@ llvm::StringRef stagePrimitive(Stage stage);
 llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef temporaryName,
                                       uint64_t signalMask, llvm::StringRef probePlan = {});
 
+/// What of a plan a first process can be started with before the plan is there.
+struct Beginning {
+  uint32_t namespaces = 0;
+  bool ownRoot = false, raiseLoopback = false;
+  friend bool operator==(const Beginning&, const Beginning&) = default;
+};
+Beginning beginningOf(const ChildPlan& plan);
+
 struct LaunchInput {
-  int streams[3] = {0, 1, 2};
+  int streams[3] = {0, 1, 2}; // of `begin` and `launch`
   /// The private temp, locked by the caller; -1 where there is none.
   int temporaryParent = -1, temporary = -1;
   std::string temporaryName;
@@ -59,6 +67,12 @@ public:
   ~Child() { finish(); }
 
   static llvm::Expected<Child> launch(const ChildPlan& plan, const LaunchInput& input);
+  /// Starts a first process that makes its namespaces and then waits for a plan. Meanwhile the
+  /// caller compiles it: a network namespace alone takes the kernel as long.
+  static llvm::Expected<Child> begin(const Beginning& beginning, const int (&streams)[3]);
+  /// Gives it the plan that it was started for; once.
+  llvm::Error give(const ChildPlan& plan, const LaunchInput& input);
+  const Beginning& beginning() const { return beginning_; }
 
   int control() const { return control_.get(); }
   int pidFd() const { return pidFd_.get(); }
@@ -76,7 +90,8 @@ public:
   bool running() const { return pidFd_.valid(); }
 
 private:
-  UniqueFd pidFd_, control_;
+  UniqueFd pidFd_, control_, plan_;
+  Beginning beginning_;
   int id_ = -1;
 };
 

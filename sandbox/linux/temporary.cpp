@@ -95,7 +95,7 @@ llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
         made.directory_.reset();
         continue;
       }
-      ::fchmod(made.directory_.get(), 0700); // whatever the umask
+      TreeRemover::open(made.directory_.get()); // whatever the umask
       made.name_ = name;
       char* real = ::realpath(base, nullptr);
       made.path_ = (real != nullptr ? real : base) + ("/" + name);

@@ -160,7 +160,8 @@ Failure dropCapabilities(const Plan& plan) {
            0, 0, 0);
   // What stays is permitted and not effective, over the sandbox's own namespaces: at the end the
   // private temp has to be unmounted before it can be removed. The command has none of it.
-  const uint32_t keep = plan.has(kGrantInTemp) ? 1u << CAP_SYS_ADMIN : 0;
+  const bool unmounts = plan.has(kGrantInTmp) || plan.has(kGrantInVarTmp);
+  const uint32_t keep = unmounts ? 1u << CAP_SYS_ADMIN : 0;
   const long result = setCapabilities(0, keep);
   return result < 0 ? failed(Stage::Capabilities, result) : Failure{};
 }

@@ -43,11 +43,15 @@ struct Watched {
 };
 
 struct View {
+  int root = -1;   // the new root; -1: the host's tree stays
   int mounts = -1; // /proc/self/mountinfo, readable when a mount changes; -1: nothing to watch
   Watched* watched = nullptr;
   uint32_t watchedCount = 0;
 };
 
+/// Mounts an empty root over the host's.
+Failure makeRoot(View& view);
+/// Builds the view on it and enters it.
 Failure buildView(const Plan& plan, View& view);
 /// The step that is no longer what it was, or -1.
 long lostCover(const Plan& plan, const View& view);

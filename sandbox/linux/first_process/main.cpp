@@ -1,4 +1,5 @@
-// The order of a start, written once: plan, maps, view, loopback, ruleset, capabilities, command.
+// The order of a start, written once: namespaces, maps, empty root, loopback, plan, view, ruleset,
+// capabilities, command. What comes before the plan runs while the supervisor compiles it.
 // The command's own part (session, directory, limits, no-new-privileges, Landlock, filter, execve)
 // is in command.cpp.
 
@@ -62,12 +63,42 @@ Failure readPlan(Plan& plan) {
   return {};
 }
 
-/// Waits for the supervisor's word that the user and group maps are written.
-Failure waitForMaps() {
+/// The next message, which has to be of this kind: a supervisor that gave up knows why.
+ControlMessage await(ControlKind kind) {
   ControlMessage message{};
   const long got = raw::retry(__NR_recvfrom, kControlFd, &message, sizeof message, 0, 0, 0);
-  if (got != (long)sizeof message || message.kind != ControlKind::MapsWritten)
-    raw::quit(1); // the supervisor gave up, and knows why
+  if (got != (long)sizeof message || message.kind != kind)
+    raw::quit(1);
+  return message;
+}
+
+/// Waits until the plan is written. With it comes the private temp, which gets its numbers.
+Failure awaitPlan() {
+  ControlMessage message{};
+  int temporary[2];
+  alignas(8) char control[CMSG_SPACE(sizeof temporary)] = {};
+  struct iovec part = {&message, sizeof message};
+  struct msghdr envelope = {};
+  envelope.msg_iov = &part;
+  envelope.msg_iovlen = 1;
+  envelope.msg_control = control;
+  envelope.msg_controllen = sizeof control;
+  const long got = raw::retry(__NR_recvmsg, kControlFd, &envelope, MSG_CMSG_CLOEXEC);
+  if (got != (long)sizeof message || message.kind != ControlKind::PlanWritten)
+    raw::quit(1);
+  const struct cmsghdr* header = (const struct cmsghdr*)control;
+  if (envelope.msg_controllen == 0)
+    return {};
+  if (envelope.msg_controllen < sizeof control || header->cmsg_type != SCM_RIGHTS ||
+      header->cmsg_len != CMSG_LEN(sizeof temporary))
+    return failed(Stage::ReadPlan, -22);
+  __builtin_memcpy(temporary, CMSG_DATA(header), sizeof temporary);
+  for (int which = 0; which != 2; ++which) {
+    const long result = raw::sys(__NR_dup3, temporary[which], kTempParentFd + which, O_CLOEXEC);
+    if (result < 0)
+      return failed(Stage::ReadPlan, result);
+    raw::sys(__NR_close, temporary[which]);
+  }
   return {};
 }
 
@@ -87,9 +118,6 @@ Failure raiseLoopback() {
 } // namespace
 
 [[noreturn]] void firstProcess() {
-  Plan plan;
-  if (Failure failure = readPlan(plan))
-    fail(failure);
   raw::sys(__NR_prctl, PR_SET_NAME, "bwr-first");
   // Until the command runs nobody here can listen for the end of the supervisor: this process waits
   // for its vfork child. Then the kernel ends it, by the thread that waits in `start`.
@@ -98,19 +126,31 @@ Failure raiseLoopback() {
   const struct __kernel_timespec now = {0, 0};
   if (raw::sys(__NR_ppoll, &supervisor, 1, &now, 0, 0) != 0)
     raw::quit(1);
-  if (plan.has(kWaitForMaps))
-    if (Failure failure = waitForMaps())
-      fail(failure);
   callerFileMode = raw::sys(__NR_umask, 0); // inherited; nobody else's is touched
-  for (int fd = kPlanFd; fd != kFirstFreeFd; ++fd)
-    raw::sys(__NR_fcntl, fd, F_SETFD, FD_CLOEXEC);
+  raw::sys(__NR_close_range, kPlanFd, kFirstFreeFd - 1, 1u << 2 /* CLOSE_RANGE_CLOEXEC */);
 
+  // What does not need the plan, while the supervisor compiles it.
+  const ControlMessage begin = await(ControlKind::Begin);
+  if (begin.status != 0)
+    if (const long result = raw::sys(__NR_unshare, begin.status); result < 0)
+      fail(failed(Stage::Clone, result));
+  if (begin.flags & kWaitForMaps)
+    await(ControlKind::MapsWritten);
   View view;
+  if (begin.flags & kOwnRoot)
+    if (Failure failure = makeRoot(view))
+      fail(failure);
+  if (begin.flags & kRaiseLoopback)
+    if (Failure failure = raiseLoopback())
+      fail(failure);
+
+  Plan plan;
+  if (Failure failure = awaitPlan())
+    fail(failure);
+  if (Failure failure = readPlan(plan))
+    fail(failure);
   if (plan.has(kBuildView))
     if (Failure failure = buildView(plan, view))
-      fail(failure);
-  if (plan.has(kRaiseLoopback))
-    if (Failure failure = raiseLoopback())
       fail(failure);
   int ruleset = -1;
   if (plan.has(kUseLandlock))

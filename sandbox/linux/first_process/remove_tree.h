@@ -7,6 +7,7 @@
 #include "sandbox/linux/first_process/raw.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 namespace gos::sandbox {
 
@@ -31,6 +32,14 @@ public:
       if (removed_ == before)
         return false; // nothing moves any more
     }
+  }
+
+  /// Lets its owner into a directory. Asked first, since a change is written to the disk.
+  static void open(int directory) {
+    struct stat status;
+    if (raw::sys(__NR_newfstatat, directory, "", &status, raw::kAtEmptyPath) < 0 ||
+        (status.st_mode & 07777) != 0700)
+      raw::sys(__NR_fchmod, directory, 0700);
   }
 
 private:
@@ -76,7 +85,7 @@ private:
       raw::sys(__NR_fchmodat, root_, name, 0700);
       directory = raw::sys(__NR_openat, root_, name, flags);
     } else {
-      raw::sys(__NR_fchmod, directory, 0700);
+      open((int)directory);
     }
     if (directory < 0)
       return;

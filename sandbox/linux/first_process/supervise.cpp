@@ -197,17 +197,20 @@ private:
     }
     bool gone = true;
     if (plan_.has(kHasTemp)) {
-      if (plan_.has(kGrantInTemp)) {
+      if (plan_.has(kGrantInTmp) || plan_.has(kGrantInVarTmp)) {
         // A grant is mounted inside the temp, and a mount point of this namespace cannot be
         // removed.
         constexpr uint32_t kSysAdmin = 1u << 21;
         if (setCapabilities(kSysAdmin, kSysAdmin) >= 0) {
-          raw::sys(__NR_umount2, "/tmp", 2 /* MNT_DETACH */);
-          raw::sys(__NR_umount2, "/var/tmp", 2);
+          // Each of these waits for a grace period of the kernel.
+          if (plan_.has(kGrantInTmp))
+            raw::sys(__NR_umount2, "/tmp", 2 /* MNT_DETACH */);
+          if (plan_.has(kGrantInVarTmp))
+            raw::sys(__NR_umount2, "/var/tmp", 2);
         }
       }
       TreeRemover remover;
-      raw::sys(__NR_fchmod, kTempFd, 0700);
+      TreeRemover::open(kTempFd);
       gone = remover.empty(kTempFd) &&
              raw::sys(__NR_unlinkat, kTempParentFd, plan_.text(plan_.header().temporaryName),
                       raw::kAtRemoveDirectory) >= 0;

@@ -47,8 +47,7 @@ long mountOf(long context, uint64_t attributes) {
   long result = raw::sys(__NR_fsconfig, context, raw::kFsConfigCreate, 0, 0, 0);
   if (result >= 0)
     result = raw::sys(__NR_fsmount, context, 1 /* FSMOUNT_CLOEXEC */, attributes);
-  raw::sys(__NR_close, context);
-  return result;
+  return result; // the context is closed with the others, see closeSpent
 }
 long attributes(long mount, uint64_t set, bool recursive) {
   raw::MountAttributes change = {set, 0, 0, 0};
@@ -58,16 +57,11 @@ long attributes(long mount, uint64_t set, bool recursive) {
 
 class Builder {
 public:
-  Builder(const Plan& plan, View& view) : plan_(plan), view_(view) {}
+  Builder(const Plan& plan, View& view) : plan_(plan), view_(view), root_(view.root) {}
 
   Failure build() {
-    raw::MountAttributes makePrivate = {0, 0, 1ull << 18 /* MS_PRIVATE */, 0};
-    long result = raw::sys(__NR_mount_setattr, raw::kAtFdCwd, "/", raw::kAtRecursive, &makePrivate,
-                           sizeof makePrivate);
-    if (result < 0)
-      return failed(Stage::PrivateMounts, result);
-    if (Failure failure = makeRoot())
-      return failure;
+    if (root_ < 0)
+      return failed(Stage::NewRoot, -22); // begun for another plan
     // Opened while the old /proc is there: it shows the mounts of this namespace.
     const LaunchStep* steps = plan_.steps();
     for (uint32_t index = 0; index != plan_.header().stepCount; ++index)
@@ -79,10 +73,14 @@ public:
         view_.mounts = (int)mounts;
         break;
       }
-    result = raw::sys(__NR_fchdir, root_); // short paths of the new root from here on
+    long result = raw::sys(__NR_fchdir, root_); // short paths of the new root from here on
     if (result < 0)
       return failed(Stage::NewRoot, result);
+    if (Failure failure = buildReadOnly())
+      return failure;
     for (uint32_t index = 0; index != plan_.header().stepCount; ++index) {
+      if (standsAlready(steps[index]))
+        continue;
       if (Failure failure = step(steps[index], index))
         return failure;
       if (index % 64 == 63)
@@ -97,19 +95,37 @@ public:
   }
 
 private:
-  Failure makeRoot() {
-    const long context = newFileSystem("tmpfs");
-    if (context < 0)
-      return failed(Stage::NewRoot, context);
-    option(context, "mode", "0755");
-    option(context, "size", "16m");
-    root_ = mountOf(context, raw::kMountNoSuid | raw::kMountNoDevices);
-    if (root_ < 0)
-      return failed(Stage::NewRoot, root_);
-    // It covers the old root of this namespace; paths of this process still start beneath the
-    // cover.
-    const long result =
-        raw::sys(__NR_move_mount, root_, "", raw::kAtFdCwd, "/", raw::kMoveFromEmpty);
+  /// Of a root of our own: what is made, and what is bound read-only. Nothing above it is mounted,
+  /// so it can come before all the others, and one call makes all of it read-only.
+  static bool standsAlready(const LaunchStep& step) {
+    if ((step.flags & kStepOwnParent) == 0)
+      return false;
+    if (step.kind == Bind)
+      return (step.flags & (kStepExact | kStepReadOnly | kStepDevices)) ==
+             (kStepExact | kStepReadOnly);
+    return step.kind == MakeDirectory || step.kind == MakeFile || step.kind == MakeLink;
+  }
+  Failure buildReadOnly() {
+    const LaunchStep* steps = plan_.steps();
+    const uint32_t count = plan_.header().stepCount;
+    uint32_t first = count; // of the binds
+    for (uint32_t index = 0; index != count; ++index) {
+      if (!standsAlready(steps[index]))
+        continue;
+      if (steps[index].kind == Bind && first == count)
+        first = index;
+      if (Failure failure = step(steps[index], index))
+        return failure;
+    }
+    if (first == count)
+      return {};
+    long result = attributes(root_, raw::kMountNoSuid | raw::kMountNoDevices | raw::kMountReadOnly,
+                             /*recursive=*/true);
+    if (result < 0)
+      return failed(Stage::BindAttributes, result, first);
+    // The root itself once everything stands on it.
+    raw::MountAttributes change = {0, raw::kMountReadOnly, 0, 0};
+    result = raw::sys(__NR_mount_setattr, root_, "", raw::kAtEmptyPath, &change, sizeof change);
     return result < 0 ? failed(Stage::NewRoot, result) : Failure{};
   }
 
@@ -179,8 +195,9 @@ private:
     case Bind:
       return bind(step, index);
     case Cover:
-    case Mask:
       return cover(step, index);
+    case Mask:
+      return mask(step, index);
     case Proc: {
       const long context = newFileSystem("proc");
       if (context < 0)
@@ -276,11 +293,13 @@ private:
       return failed(Stage::BindOpen, result, index);
     if (status.st_dev != step.device || status.st_ino != step.inode)
       return failed(Stage::BindChanged, -116 /* ESTALE */, index);
-    raw::MountAttributes change = {attributesOf(step), 0, 0, 0};
-    result = raw::sys(__NR_mount_setattr, raw::kAtFdCwd, path, raw::kAtRecursive | raw::kAtNoFollow,
-                      &change, sizeof change);
-    if (result < 0)
-      return failed(Stage::BindAttributes, result, index);
+    if (!standsAlready(step)) {
+      raw::MountAttributes change = {attributesOf(step), 0, 0, 0};
+      result = raw::sys(__NR_mount_setattr, raw::kAtFdCwd, path,
+                        raw::kAtRecursive | raw::kAtNoFollow, &change, sizeof change);
+      if (result < 0)
+        return failed(Stage::BindAttributes, result, index);
+    }
     if (step.flags & kStepWatch)
       watch(index, status.st_dev, status.st_ino);
     return {};
@@ -319,19 +338,46 @@ private:
 
   static constexpr const char* kHoleNames[4] = {".hole-directory", ".hole-file", ".empty-directory",
                                                 ".empty-file"};
+  static constexpr uint64_t kHoleAttributes =
+      raw::kMountNoSuid | raw::kMountNoDevices | raw::kMountNoExecute | raw::kMountReadOnly;
+
+  Failure makeHole(int which, bool file, uint32_t mode, uint32_t index) {
+    if (made_[which])
+      return {};
+    const char* name = kHoleNames[which];
+    const long result = file ? raw::sys(__NR_mknodat, root_, name, S_IFREG | mode, 0)
+                             : raw::sys(__NR_mkdirat, root_, name, mode);
+    if (result < 0)
+      return failed(Stage::Cover, result, index);
+    made_[which] = true;
+    return {};
+  }
+
+  /// An empty object on an entry of proc. Nobody can rename one of those, so the path is enough,
+  /// and the old call costs less than a mount that is nowhere first.
+  Failure mask(const LaunchStep& step, uint32_t index) {
+    const bool file = (step.flags & kStepFile) != 0;
+    const int which = 2 + (file ? 1 : 0);
+    if (Failure failure = makeHole(which, file, file ? 0444 : 0555, index))
+      return failure;
+    const char* path = beneath(plan_.text(step.path));
+    long result = raw::sys(__NR_mount, kHoleNames[which], path, 0, 4096 /* MS_BIND */, 0);
+    if (result == -raw::kErrorAbsent && (step.flags & kStepOptional))
+      return {};
+    if (result >= 0) {
+      raw::MountAttributes change = {kHoleAttributes, 0, 0, 0};
+      result = raw::sys(__NR_mount_setattr, raw::kAtFdCwd, path, raw::kAtNoFollow, &change,
+                        sizeof change);
+    }
+    return result < 0 ? failed(Stage::Cover, result, index) : Failure{};
+  }
 
   Failure cover(const LaunchStep& step, uint32_t index) {
     const bool file = (step.flags & kStepFile) != 0;
-    const int which = (step.kind == Mask ? 2 : 0) + (file ? 1 : 0);
+    const int which = file ? 1 : 0;
     const char* name = kHoleNames[which];
-    const uint32_t mode = step.kind == Mask ? (file ? 0444 : 0555) : 0;
-    if (!made_[which]) {
-      const long result = file ? raw::sys(__NR_mknodat, root_, name, S_IFREG | mode, 0)
-                               : raw::sys(__NR_mkdirat, root_, name, mode);
-      if (result < 0)
-        return failed(Stage::Cover, result, index);
-      made_[which] = true;
-    }
+    if (Failure failure = makeHole(which, file, 0, index))
+      return failure;
     const long where = target(plan_.text(step.path));
     if (where < 0) {
       if ((step.flags & kStepOptional) && where == -raw::kErrorAbsent)
@@ -347,9 +393,7 @@ private:
                                raw::kOpenTreeClone | raw::kCloseOnExec | raw::kAtEmptyPath);
     if (tree < 0)
       return failed(Stage::Cover, tree, index);
-    long result = attributes(
-        tree, raw::kMountNoSuid | raw::kMountNoDevices | raw::kMountNoExecute | raw::kMountReadOnly,
-        false);
+    long result = attributes(tree, kHoleAttributes, false);
     if (result >= 0)
       result =
           raw::sys(__NR_move_mount, tree, "", where, "", raw::kMoveFromEmpty | raw::kMoveToEmpty);
@@ -406,11 +450,33 @@ private:
 
   const Plan& plan_;
   View& view_;
-  long root_ = -1;
+  const long root_;
   bool made_[4] = {};
 };
 
 } // namespace
+
+Failure makeRoot(View& view) {
+  raw::MountAttributes makePrivate = {0, 0, 1ull << 18 /* MS_PRIVATE */, 0};
+  long result = raw::sys(__NR_mount_setattr, raw::kAtFdCwd, "/", raw::kAtRecursive, &makePrivate,
+                         sizeof makePrivate);
+  if (result < 0)
+    return failed(Stage::PrivateMounts, result);
+  const long context = newFileSystem("tmpfs");
+  if (context < 0)
+    return failed(Stage::NewRoot, context);
+  option(context, "mode", "0755");
+  option(context, "size", "16m");
+  const long root = mountOf(context, raw::kMountNoSuid | raw::kMountNoDevices);
+  if (root < 0)
+    return failed(Stage::NewRoot, root);
+  // It covers the old root of this namespace; paths of this process still start beneath the cover.
+  result = raw::sys(__NR_move_mount, root, "", raw::kAtFdCwd, "/", raw::kMoveFromEmpty);
+  if (result < 0)
+    return failed(Stage::NewRoot, result);
+  view.root = (int)root;
+  return {};
+}
 
 Failure buildView(const Plan& plan, View& view) {
   return Builder(plan, view).build();
