@@ -14,6 +14,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
@@ -130,8 +131,14 @@ private:
           unit.files.push_back(compilation.sources().file(module.file.id).name);
         own = testing::findTests(input, engine);
         all = testing::findDocTests(input);
+        if (llvm::sys::fs::is_regular_file(path)) {
+          // A file that is asked for brings the modules beside it, and not their tests.
+          unit.files.resize(1);
+          llvm::erase_if(own, [&](const Test& test) { return test.file != unit.files.front(); });
+        }
         for (const Test& test : all)
-          if (!withDocTests || flags_.list || !wantsTest(test))
+          if (!withDocTests || flags_.list || !wantsTest(test) ||
+              !llvm::is_contained(unit.files, test.file))
             without.insert(keyOf(test));
         docs = testing::addDocTests(input, without, engine);
       });
@@ -194,22 +201,21 @@ private:
   /// Brings the tests into the order of the files, with the numbers of their entries.
   void place(Unit& unit, const std::vector<Test>& own, const std::vector<Test>& all,
              const testing::DocTests& docs) {
+    llvm::StringMap<uint32_t> compiled;
+    for (size_t i = 0; i != docs.tests.size(); ++i)
+      compiled[keyOf(docs.tests[i])] = uint32_t(own.size() + i);
     for (const std::string& file : unit.files) {
       for (size_t i = 0; i != own.size(); ++i)
         if (own[i].file == file) {
           unit.tests.push_back(own[i]);
           entries_.push_back(uint32_t(i));
         }
-      for (const Test& test : all) {
-        if (test.file != file)
-          continue;
-        uint32_t entry = ~0u;
-        for (size_t i = 0; i != docs.tests.size(); ++i)
-          if (docs.tests[i].name == test.name && docs.tests[i].file == file)
-            entry = uint32_t(own.size() + i);
-        unit.tests.push_back(test);
-        entries_.push_back(entry);
-      }
+      for (const Test& test : all)
+        if (test.file == file) {
+          const auto found = compiled.find(keyOf(test));
+          unit.tests.push_back(test);
+          entries_.push_back(found == compiled.end() ? ~0u : found->second);
+        }
     }
   }
 

@@ -1,8 +1,8 @@
 #include "compiler/driver/test_units.h"
 
+#include "compiler/driver/command.h"
 #include "manifest/package_root.h"
 #include "sandbox/policy/host/host_paths.h"
-#include "sandbox/sys_error.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -41,7 +41,8 @@ public:
                                      "directories are nested too deeply");
     DIR* stream = ::opendir(directory.c_str());
     if (stream == nullptr)
-      return sysError("open", directory, errno);
+      return llvm::createStringError(llvm::inconvertibleErrorCode(), "cannot read %s: %s",
+                                     quoted(directory).c_str(), systemWords(errno).c_str());
     std::vector<std::string> names;
     while (const dirent* entry = ::readdir(stream))
       if (entry->d_name[0] != '.')

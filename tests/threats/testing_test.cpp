@@ -37,7 +37,8 @@ void expectRefused(const Tree& tree, Level level, const std::string& operand = "
 
 } // namespace
 
-TEST_CASE("T058 gos test folds gated, and a refused fold is one failing test") {
+// Part of T058.
+TEST_CASE("gos test folds gated, and a refused fold is one failing test") {
   Tree tree;
   tree.write("main.gos", std::string("use std::fs\n\nconst A: bool = comptime { ") + kWrite +
                              " }\n\n#[test]\nfn passes() { assert(true) }\n");
@@ -48,7 +49,8 @@ TEST_CASE("T058 gos test folds gated, and a refused fold is one failing test") {
   CHECK_MESSAGE(tree.exists("x"), "the control did not write");
 }
 
-TEST_CASE("T054 a region in a test and one in a file of tests/ are gated") {
+// Part of T054.
+TEST_CASE("a region in a test and one in a file of tests/ are gated") {
   struct Way {
     const char* name;
     const char* file;
@@ -76,7 +78,8 @@ TEST_CASE("T054 a region in a test and one in a file of tests/ are gated") {
   }
 }
 
-TEST_CASE("T054 a region in a doc-test is gated, and fails that doc-test alone") {
+// Part of T054.
+TEST_CASE("a region in a doc-test is gated, and fails that doc-test alone") {
   Tree tree;
   tree.write("main.gos", std::string("// ```\n// use std::fs\n// assert(comptime { ") + kWrite +
                              " })\n// ```\nfn f() {}\n\n#[test]\nfn passes() { assert(true) }\n");
@@ -93,7 +96,8 @@ TEST_CASE("T054 a region in a doc-test is gated, and fails that doc-test alone")
   CHECK_MESSAGE(tree.exists("x"), "the control did not write");
 }
 
-TEST_CASE("T053 what a test does when it runs is its own affair") {
+// Part of T053.
+TEST_CASE("what a test does when it runs is its own affair") {
   Tree tree;
   tree.write("main.gos", "use std::fs\n\n#[test]\nfn writes() { assert(fs::write(\"ran\", \"b\").is_ok()) }\n");
   CHECK(test(tree, Level::None, {}, "main.gos").exitCode == 0);

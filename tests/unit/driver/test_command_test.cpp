@@ -87,6 +87,21 @@ TEST_CASE("a package, its modules and the files of tests/ are units with headers
         "4 file(s), 1 with no tests\n");
 }
 
+TEST_CASE("a file of a package brings its modules and not their tests") {
+  Project project;
+  project.manifest()
+      .write("src/lib.gos",
+             "#[test]\nfn elsewhere() { assert(true) }\n// ```\n// assert(false)\n// "
+             "```\npub fn one() -> i64 { 1 }\n")
+      .write("src/util.gos", "#[test]\nfn here() { assert_eq(crate::lib::one(), 1) }\n");
+  const ChildResult result = project.shell("gos test src/util.gos");
+  CHECK_MESSAGE(result.exitedWith(0), (result.err + result.out));
+  CHECK(timeless(result.out) ==
+        "=== src/util.gos ===\n  PASS here (1 assertions, _ms)\n"
+        "test: 1 passed, 0 failed, 1 assertion(s), 0 ignored, 0 skipped, 0 doc-test(s), across "
+        "1 file(s), 0 with no tests\n");
+}
+
 TEST_CASE("each verdict is told with its reason, in the order of the source") {
   Project project;
   project.write(
@@ -285,7 +300,7 @@ TEST_CASE("an interrupt ends what runs and tells what ran") {
                 "use std::fs\n\n#[test]\nfn first() { assert(true) }\n#[test]\nfn endless() {\n"
                 "    fs::write(\"started\", \"x\").unwrap()\n    loop {}\n}\n");
   const ChildResult result =
-      project.shell("(while ! test -s started; do :; done; sleep 0.1; kill -INT $(cat pid)) & "
+      project.shell("(while ! test -s started; do :; done; kill -INT $(cat pid)) & "
                     "sh -c 'echo $$ > pid; exec " GOS_BINARY_DIR
                     "/bin/gos test --parallel=1 a.gos'; code=$?; wait; exit $code");
   CHECK_MESSAGE(result.exitedWith(128 + SIGINT), (result.out + result.err));
