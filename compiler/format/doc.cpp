@@ -161,10 +161,46 @@ public:
     }
     if (column_ != 0 || pendingNewline_)
       endLine();
+    alignComments();
     return std::move(out_);
   }
 
 private:
+  /// A comment behind what stands on a line.
+  struct LineComment {
+    size_t offset;   // of its first byte
+    unsigned line;   // that it ends
+    unsigned column; // behind the space in front of it
+    unsigned indent;
+  };
+
+  /// Comments of lines that follow each other begin at one column, unless their lines are too
+  /// unlike.
+  void alignComments() {
+    constexpr unsigned kUnlike = 24;
+    std::string aligned;
+    size_t copied = 0;
+    for (size_t i = 0; i < comments_.size();) {
+      size_t end = i + 1;
+      unsigned low = comments_[i].column, high = low;
+      while (end < comments_.size() && comments_[end].line == comments_[end - 1].line + 1 &&
+             comments_[end].indent == comments_[i].indent &&
+             std::max(high, comments_[end].column) - std::min(low, comments_[end].column) <=
+                 kUnlike) {
+        low = std::min(low, comments_[end].column);
+        high = std::max(high, comments_[end].column);
+        ++end;
+      }
+      for (; i < end; ++i) {
+        aligned.append(out_, copied, comments_[i].offset - copied);
+        aligned.append(high - comments_[i].column, ' ');
+        copied = comments_[i].offset;
+      }
+    }
+    aligned.append(out_, copied);
+    out_ = std::move(aligned);
+  }
+
   void push(unsigned indent, Mode mode, Doc doc, uint32_t at = 0) {
     commands_.push_back({indent, mode, doc, at});
   }
@@ -173,6 +209,7 @@ private:
     while (!out_.empty() && (out_.back() == ' ' || out_.back() == '\t'))
       out_.pop_back();
     out_ += '\n';
+    ++line_;
     column_ = 0;
     pendingNewline_ = false;
     pendingSpace_ = false;
@@ -184,7 +221,7 @@ private:
     pendingNewline_ = false;
     pendingSpace_ = false;
     if (blank && !out_.empty() && !llvm::StringRef(out_).ends_with("\n\n"))
-      out_ += '\n';
+      out_ += '\n', ++line_;
   }
 
   void put(unsigned indent, StringRef text) {
@@ -198,6 +235,7 @@ private:
       text = text.ltrim(' ');
       if (text.empty())
         return;
+      lineIndent_ = indent;
       out_.append(indent, ' ');
       column_ = indent;
     } else if (pendingSpace_ && !StringRef(" )],;").contains(text.front())) {
@@ -206,6 +244,7 @@ private:
     }
     pendingSpace_ = false;
     out_ += text;
+    line_ += unsigned(text.count('\n'));
     const size_t lastNewline = text.rfind('\n');
     if (lastNewline == StringRef::npos)
       column_ += widthOf(text);
@@ -224,9 +263,13 @@ private:
     if (pendingNewline_)
       newline(false);
     const bool endsLine = doc->kind == Node::Kind::Trailing;
-    if (column_ != 0 && !StringRef(endsLine ? " " : " ([{").contains(out_.back()))
+    if (column_ != 0 && !StringRef(endsLine ? " " : " ([{").contains(out_.back())) {
       out_ += ' ';
+      ++column_;
+    }
     pendingSpace_ = false;
+    if (endsLine && column_ != 0 && !doc->text.contains('\n'))
+      comments_.push_back({out_.size(), line_, column_, lineIndent_});
     put(command.indent, doc->text);
     if (endsLine)
       pendingNewline_ = true;
@@ -376,7 +419,10 @@ private:
 
   SmallVector<Command, 256> commands_;
   std::string out_;
+  llvm::SmallVector<LineComment, 16> comments_;
+  unsigned line_ = 0;
   unsigned column_ = 0;
+  unsigned lineIndent_ = 0;
   bool pendingNewline_ = false; // a comment ends the line
   bool pendingSpace_ = false;   // behind a comment between two tokens
 };

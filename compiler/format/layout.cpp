@@ -256,6 +256,14 @@ Piece Layout::list(TokenKind close, ListStyle style, Padding padding,
     inner.push_back(docs_.fill(row));
   inner.append(lastLine.begin(), lastLine.end());
   const Doc closer = take(close);
+  // Parentheses around one expression cling to it.
+  if (style == ListStyle::Tuple && elements.size() == 1 && !hasLastComma && !isWrittenInLines &&
+      lastLine.empty() && elements[0].lineBefore.size() == 1 && !elements[0].afterwards) {
+    // What breaks in them breaks nothing around them.
+    const Doc only = elements[0].piece.doc;
+    result.doc = docs_.concat({open, only->breaks ? docs_.choice(only, only, only) : only, closer});
+    return result;
+  }
   Parts whole{docs_.indent(docs_.concat(inner))};
   whole.append(closing.begin(), closing.end());
   whole.push_back(closer);

@@ -162,7 +162,11 @@ private:
   Piece ifChain();
   Doc conditions();
   Piece match();
-  Doc arm(bool& needsSeparator);
+  Piece select();
+  Piece cohort();
+  void arms(Piece& piece, bool isSelect);
+  Doc arm();
+  Doc selectArm();
   Piece loop();
   Piece closure();
   bool valueFollows() const;

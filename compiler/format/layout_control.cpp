@@ -72,12 +72,38 @@ Piece Layout::match() {
   const Doc subject = expressionIn(head).doc;
   Piece piece;
   piece.front = docs_.concat({word, subject, text(" ")});
+  arms(piece, /*isSelect=*/false);
+  return piece;
+}
+
+// Select = "select" "{" { SelectArm [ "," ] } "}"
+Piece Layout::select() {
+  Piece piece;
+  piece.front = takeThenSpace();
+  arms(piece, /*isSelect=*/true);
+  return piece;
+}
+
+// Cohort = "cohort" [ "(" Ident ":" Expr { SEP Ident ":" Expr } ")" ] Block
+Piece Layout::cohort() {
+  Parts front{take()};
+  if (at(TokenKind::LeftParen))
+    front.push_back(arguments(ListStyle::Lines).doc);
+  front.push_back(text(" "));
+  Piece piece = block();
+  piece.front = docs_.concat(front);
+  piece.doc = docs_.concat({piece.front, piece.body});
+  return piece;
+}
+
+/// The braces of `match` and `select`, and the arms in them, behind what stands in `piece.front`.
+void Layout::arms(Piece& piece, bool isSelect) {
   const Doc open = take(TokenKind::LeftBrace);
   ModeScope scope(*this, Mode{});
   if (at(TokenKind::RightBrace) && !gapBreaks()) {
     piece.body = docs_.group(docs_.concat({open, take()}));
     piece.doc = docs_.concat({piece.front, piece.body});
-    return piece;
+    return;
   }
   bool forced = now().newlineBefore;
   Parts inner;
@@ -87,8 +113,7 @@ Piece Layout::match() {
     const bool keepsComma = !isFirst && !isListBreak(at_);
     softLineTo(inner, isFirst ? " " : ", ", !isFirst, keepsComma ? "," : "");
     isFirst = false;
-    bool needsSeparator = false;
-    inner.push_back(arm(needsSeparator));
+    inner.push_back(isSelect ? selectArm() : arm());
     if (at(TokenKind::Comma)) {
       forced |= gapBreaks();
       if (Doc comments = gap())
@@ -110,11 +135,32 @@ Piece Layout::match() {
       docs_.concat({open, docs_.indent(docs_.concat(inner)), last, take(TokenKind::RightBrace)}),
       forced);
   piece.doc = docs_.concat({piece.front, piece.body});
-  return piece;
+}
+
+// SelectArm = ( Pattern "=" Expr | Expr | "default" ) "=>" Expr
+Doc Layout::selectArm() {
+  // A pattern is followed by `=`; anything else is an expression.
+  size_t end = at_;
+  while (tokens_[end].kind != TokenKind::FatArrow && tokens_[end].kind != TokenKind::Equal &&
+         tokens_[end].kind != TokenKind::EndOfFile)
+    end = closers_[end] != 0 ? closers_[end] + 1 : end + 1;
+  Parts parts;
+  if (tokens_[end].kind == TokenKind::Equal) {
+    parts.push_back(pattern());
+    parts.push_back(text(" "));
+    parts.push_back(takeThenSpace());
+  }
+  parts.push_back(expression().doc);
+  parts.push_back(text(" "));
+  parts.push_back(take(TokenKind::FatArrow));
+  parts.push_back(text(" "));
+  branchBody_ = at_;
+  parts.push_back(expression().doc);
+  return docs_.concat(parts);
 }
 
 // Arm = Pattern [ "if" Expr ] "=>" Expr [ "," ]
-Doc Layout::arm(bool& needsSeparator) {
+Doc Layout::arm() {
   Parts parts{pattern()};
   if (at(TokenKind::If)) {
     parts.push_back(text(" "));
@@ -130,7 +176,6 @@ Doc Layout::arm(bool& needsSeparator) {
   branchBody_ = at_;
   bool endsWithBlock = false;
   parts.push_back(statementExpression(endsWithBlock, false).doc);
-  needsSeparator = !endsWithBlock;
   return docs_.concat(parts);
 }
 

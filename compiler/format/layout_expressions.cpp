@@ -507,6 +507,15 @@ Piece Layout::identifier() {
     piece.doc = docs_.concat({word, piece.body});
     return piece;
   }
+  if (atWord(Word::Select) && peek().kind == TokenKind::LeftBrace && !mode_.isHead)
+    return select();
+  if (atWord(Word::Cohort) && !mode_.isHead) {
+    const bool hasHeader = peek().kind == TokenKind::LeftParen && !peek().newlineBefore;
+    const size_t brace = hasHeader ? matching(at_ + 1) + 1 : at_ + 1;
+    if (brace < tokens_.size() && tokens_[brace].kind == TokenKind::LeftBrace &&
+        !(hasHeader && tokens_[brace].newlineBefore))
+      return cohort();
+  }
   const bool bangFollows = peek().kind == TokenKind::Bang && !peek().newlineBefore;
   const bool isCall = bangFollows && peek(2).kind == TokenKind::LeftParen;
   if (isCall || (bangFollows && mode_.isPipeStep)) {

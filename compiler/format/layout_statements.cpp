@@ -178,7 +178,8 @@ bool Layout::atBlockLike() const {
   case TokenKind::Label:
     return peek().kind == TokenKind::Colon;
   case TokenKind::Identifier:
-    return atWord(Word::Comptime) && peek().kind == TokenKind::LeftBrace;
+    return (atWord(Word::Comptime) || atWord(Word::Select) || atWord(Word::Cohort)) &&
+           peek().kind == TokenKind::LeftBrace;
   default:
     return false;
   }

@@ -58,6 +58,11 @@ TEST_CASE("a comma stays where the next line would be read as going on") {
   CHECK(laidOut("let t = (a,)\n") == "let t = (a,)\n");
 }
 
+TEST_CASE("parentheses cling to the one expression in them") {
+  CHECK(laidOut("let a = (b\n - c) * 2\n") == "let a = (b -\n    c) * 2\n");
+  CHECK(laidOut("let a = ( b-c )\n") == "let a = (b - c)\n");
+}
+
 TEST_CASE("parentheses hug a last argument that has lines of its own") {
   CHECK(laidOut("each(xs, |x| {\n  use_it(x)\n})\n") == "each(xs, |x| {\n    use_it(x)\n})\n");
   CHECK(laidOut("xs.filter(|b| rules.all(|rule| {\n let t = rule\n t(b)\n }))\n") ==
@@ -74,6 +79,16 @@ TEST_CASE("arms of a match have a line each and no comma") {
   CHECK(laidOut("match x {\n  1|2=>a,\n  _ if b=>{c}, }\n") ==
         "match x {\n    1 | 2 => a\n    _ if b => { c }\n}\n");
   CHECK(laidOut("let y = match x { A => 1, B => 2 }\n") == "let y = match x { A => 1, B => 2 }\n");
+}
+
+TEST_CASE("cohorts and the arms of a select are laid out as blocks and arms are") {
+  CHECK(laidOut("let r = cohort( timeout :5 ){\nspawn(||f())\n}\n") ==
+        "let r = cohort(timeout: 5) {\n    spawn(|| f())\n}\n");
+  CHECK(
+      laidOut("cohort{\nselect{\n Some( v )=rx.recv()=>{f(v)},\n tx.send(1)=>g(),\n "
+              "default=>h()\n}\n}\n") ==
+      "cohort {\n    select {\n        Some(v) = rx.recv() => { f(v) }\n        tx.send(1) => g()\n"
+      "        default => h()\n    }\n}\n");
 }
 
 TEST_CASE("every comment stays where it is") {
@@ -99,6 +114,13 @@ TEST_CASE("every comment stays where it is") {
   CHECK(laidOut("let a = x\n // why\n .f()\n .g() // so\n") ==
         "let a = x\n    // why\n    .f()\n    .g() // so\n");
   CHECK(laidOut("fn f() {\n // only\n}\n") == "fn f() {\n    // only\n}\n");
+}
+
+TEST_CASE("comments behind lines that follow each other begin at one column") {
+  CHECK(laidOut("let a = 1 // one\nlet abc = 12 // two\n\nlet b = 2 // alone\n") ==
+        "let a = 1    // one\nlet abc = 12 // two\n\nlet b = 2 // alone\n");
+  const std::string far = "call(" + std::string(40, 'x') + ") // far\n";
+  CHECK(laidOut("let a = 1 // near\n" + far) == "let a = 1 // near\n" + far);
 }
 
 TEST_CASE("items under a cfg that does not hold are laid out too") {
