@@ -22,6 +22,8 @@ void printDiagnostics(Engine& engine, const Options& options);
 /// "no space left on device": an errno in the words of our messages.
 std::string systemWords(int number);
 
+/// Instead of any command with --sandbox-explain.
+int runSandboxExplain(const Options& options);
 int runCheck(const Options& options);
 int runRun(const Options& options);
 int runBuild(const Options& options);

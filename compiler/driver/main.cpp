@@ -89,6 +89,8 @@ static int dispatch(int argc, char** argv) {
     printHelp(llvm::outs(), options.command);
     return kExitClean;
   }
+  if (options.sandbox.explain)
+    return runSandboxExplain(options);
   switch (options.command) {
   case CommandId::Check:
     return runCheck(options);

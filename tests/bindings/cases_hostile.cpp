@@ -10,7 +10,7 @@ namespace {
 
 /// What both hostile crates try, in Rust; each answer is a word in the library.
 std::string attack(const Bound& bound, uint16_t port, const std::string& sibling) {
-  std::string text = "#[allow(dead_code)] pub fn attack(who: &str) -> String {\n"
+  std::string text = "#[allow(dead_code)] fn attack(who: &str) -> String {\n"
                      "    let mut said = String::new();\n";
   size_t number = 0;
   const auto add = [&](const std::string& what, const std::string& expression) {
@@ -35,7 +35,9 @@ std::string attack(const Bound& bound, uint16_t port, const std::string& sibling
   add("process", "std::fs::read(format!(\"/proc/{}/environ\", std::os::unix::process::parent_id())"
                  ").map(|b| b.windows(12).any(|w| w == b\"SECRET_TOKEN\")).unwrap_or(false)");
   return text + "    let _ = std::process::Command::new(\"setsid\").args([\"sleep\", \"" +
-         uniqueSeconds(7) + "\"]).spawn();\n    said\n}\n";
+         uniqueSeconds(7) +
+         "\"]).stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null())"
+         ".stderr(std::process::Stdio::null()).spawn();\n    said\n}\n";
 }
 
 } // namespace
@@ -111,7 +113,13 @@ TEST_CASE(
           // The environment is the plan's at every level.
           CHECK_MESSAGE(has(said, "env12=no"), said);
         } else {
-          CHECK_MESSAGE(!has(said, "=GOT"), said);
+          // The room's home lies in what is a private temp here: a name that is not there can be
+          // made, and read again. What the home itself holds is compared below.
+          std::string judged = said;
+          for (const char* own : {"write5=GOT", "read3=GOT"})
+            if (const size_t where = judged.find(own); where != std::string::npos)
+              judged.erase(where, std::strlen(own));
+          CHECK_MESSAGE(!has(judged, "=GOT"), said);
         }
       }
       CHECK(gone(uniqueSeconds(7)));
@@ -150,7 +158,8 @@ TEST_CASE(
                                  "[rust-bindings]\n" +
                                      package + " = { path = \".\" }\n");
       room.write("src/main.gos", "fn main() {}\n");
-      room.write("src/lib.rs", room.read("src/main.rs") + "\n");
+      room.write("src/lib.rs", room.read("src/main.rs") + "\n" + Bound::kLibrary);
+      room.write("Cargo.toml", manifest + "\n[dependencies.gossamer-binding]\nversion = \"0.1\"\n");
       const std::string cache = room.top() + "/cache";
       room.makeDirectory(cache);
       scene.buildWith([&](const std::string&, const std::vector<std::string>&, How how) {
