@@ -1,5 +1,5 @@
-// The modules of a binding. Their signatures are data that was checked (compiler/bindings/signatures.h); nothing of
-// the library is loaded for this.
+// The modules of a binding. Their signatures are data that was checked
+// (compiler/bindings/signatures.h); nothing of the library is loaded for this.
 
 #include "compiler/document/document.h"
 #include "compiler/document/text.h"

@@ -22,11 +22,12 @@ namespace gos::document {
 
 /// A fenced block of a documentation comment, without the comment's marks.
 struct CodeBlock {
-  std::string info; // behind the fence, trimmed: "", "gossamer", "text", "rust"
-  std::string text; // ends in a newline unless it is empty
-  Span span;        // of the lines between the fences; not valid for text of no source file
+  std::string info;  // behind the fence, trimmed: "", "gossamer", "text", "rust"
+  std::string text;  // ends in a newline unless it is empty
+  Span span;         // of the lines between the fences; not valid for text of no source file
   uint32_t line = 0; // of the first line between the fences, from 1; 0 where there is no file
-  std::string owner; // path of the item it documents: "geometry::Point::length"; of a module its path
+  std::string
+      owner; // path of the item it documents: "geometry::Point::length"; of a module its path
 
   /// Compiled and run by `gos test`: the info string is empty or `gossamer`.
   bool isTest() const { return info.empty() || info == "gossamer"; }
@@ -53,8 +54,8 @@ enum class ItemKind : uint8_t {
 struct Item {
   ItemKind kind = ItemKind::Function;
   std::string name;
-  std::string path;          // from the root of its package: "geometry::Point::length", "std::fs::read"
-  std::string signature;     // as written, blanks made regular; several lines for a struct or an enum
+  std::string path;      // from the root of its package: "geometry::Point::length", "std::fs::read"
+  std::string signature; // as written, blanks made regular; several lines for a struct or an enum
   std::string documentation; // the comment without its marks: Markdown
   std::vector<CodeBlock> code;
   ast::Visibility visibility = ast::Visibility::Public;
@@ -73,7 +74,7 @@ struct Module {
 };
 
 struct Documentation {
-  std::string title; // of the package, or "std"
+  std::string title;           // of the package, or "std"
   std::vector<Module> modules; // sorted by path
 };
 

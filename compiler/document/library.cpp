@@ -60,9 +60,9 @@ Item rowItem(const stdlib::BuiltinRow& row, StringRef owner) {
   item.signature = ("pub fn " + row.name + rest).str();
   item.documentation = rowText(row.path).str();
   item.capability = row.capability;
-  item.kind = row.type.empty()                                ? ItemKind::Function
+  item.kind = row.type.empty()                                     ? ItemKind::Function
               : rest.contains("(self:") || rest.contains("(self,") ? ItemKind::Method
-                                                              : ItemKind::Associated;
+                                                                   : ItemKind::Associated;
   return item;
 }
 

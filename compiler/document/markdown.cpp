@@ -107,13 +107,14 @@ std::vector<Block> parseMarkdown(StringRef text) {
 }
 
 bool isSafeTarget(StringRef target) {
-  if (target.starts_with("http://") || target.starts_with("https://") || target.starts_with("mailto:") ||
-      target.starts_with("#"))
+  if (target.starts_with("http://") || target.starts_with("https://") ||
+      target.starts_with("mailto:") || target.starts_with("#"))
     return true;
   // Relative: nothing before the first slash that a browser could take for a scheme.
-  const StringRef first = target.take_until([](char c) { return c == '/' || c == '#' || c == '?'; });
-  return !target.empty() && !first.contains(':') && !target.starts_with("//") && !target.contains('\\') &&
-         llvm::all_of(target, [](char c) { return uint8_t(c) > 0x20; });
+  const StringRef first =
+      target.take_until([](char c) { return c == '/' || c == '#' || c == '?'; });
+  return !target.empty() && !first.contains(':') && !target.starts_with("//") &&
+         !target.contains('\\') && llvm::all_of(target, [](char c) { return uint8_t(c) > 0x20; });
 }
 
 std::vector<Run> parseInline(StringRef text) {
@@ -134,7 +135,8 @@ std::vector<Run> parseInline(StringRef text) {
   size_t i = 0;
   while (i < text.size()) {
     const char c = text[i];
-    if (c == '\\' && i + 1 < text.size() && StringRef("\\`*_{}[]()#+-.!|<>~\"").contains(text[i + 1])) {
+    if (c == '\\' && i + 1 < text.size() &&
+        StringRef("\\`*_{}[]()#+-.!|<>~\"").contains(text[i + 1])) {
       plain += text[i + 1];
       i += 2;
       continue;

@@ -1,6 +1,7 @@
 #pragma once
-// The Markdown of documentation comments, as far as such comments use it: paragraphs, headings, lists, fenced
-// code; in a line code, strong, emphasis and links. Total over any text, one pass, no recursion.
+// The Markdown of documentation comments, as far as such comments use it: paragraphs, headings,
+// lists, fenced code; in a line code, strong, emphasis and links. Total over any text, one pass, no
+// recursion.
 
 #include "llvm/ADT/StringRef.h"
 
@@ -12,10 +13,10 @@ namespace gos::document {
 struct Block {
   enum class Kind : uint8_t { Paragraph, Heading, Item, Code };
   Kind kind = Kind::Paragraph;
-  unsigned level = 0;  // Heading: 1 to 6; Item: how deep
-  std::string marker;  // Item: "1." of an ordered list; empty for a bullet
-  std::string info;    // Code
-  std::string text;    // lines joined by a blank; Code: as it stands
+  unsigned level = 0; // Heading: 1 to 6; Item: how deep
+  std::string marker; // Item: "1." of an ordered list; empty for a bullet
+  std::string info;   // Code
+  std::string text;   // lines joined by a blank; Code: as it stands
 };
 
 struct Run {

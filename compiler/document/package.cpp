@@ -130,7 +130,8 @@ private:
     case ast::ItemKind::Alias: {
       const auto* alias = llvm::cast<ast::AliasItem>(from);
       Item item = start(from, ItemKind::Alias, owner);
-      item.signature = visibility + "type " + name + generics(alias->generics) + bounds(alias->bounds, ": ");
+      item.signature =
+          visibility + "type " + name + generics(alias->generics) + bounds(alias->bounds, ": ");
       if (alias->target)
         item.signature += " = " + flat(sources_, alias->target->span);
       return item;
@@ -155,8 +156,8 @@ private:
     case ast::ItemKind::Static: {
       const auto* variable = llvm::cast<ast::StaticItem>(from);
       Item item = start(from, ItemKind::Static, owner);
-      item.signature =
-          visibility + "static " + (variable->isMutable ? "mut " : "") + name + typed(variable->type);
+      item.signature = visibility + "static " + (variable->isMutable ? "mut " : "") + name +
+                       typed(variable->type);
       return item;
     }
     case ast::ItemKind::Impl:
@@ -233,8 +234,8 @@ private:
   }
 
   /// The fields as text in their brackets, and as members.
-  std::string fields(ast::StructShape shape, ArrayRef<ast::FieldDecl> list, StringRef owner, Item& item,
-                     bool allVisible) {
+  std::string fields(ast::StructShape shape, ArrayRef<ast::FieldDecl> list, StringRef owner,
+                     Item& item, bool allVisible) {
     if (shape == ast::StructShape::Unit)
       return "";
     const bool isTuple = shape == ast::StructShape::Tuple;
@@ -249,7 +250,8 @@ private:
                 (shown && field.type ? flat(sources_, field.type->span) : std::string("_"));
       } else if (shown) {
         Item member = makeField(field, owner);
-        text += allVisible ? (first ? "" : ", ") + member.signature : "    " + member.signature + "\n";
+        text +=
+            allVisible ? (first ? "" : ", ") + member.signature : "    " + member.signature + "\n";
         item.members.push_back(std::move(member));
       } else {
         continue;
@@ -267,8 +269,8 @@ private:
 
   Item makeStruct(const ast::StructItem* from, StringRef owner) {
     Item item = start(from, ItemKind::Struct, owner);
-    item.signature = derives(from) + visibilityText(from->visibility).str() + "struct " + item.name +
-                     generics(from->generics) + where(from->generics);
+    item.signature = derives(from) + visibilityText(from->visibility).str() + "struct " +
+                     item.name + generics(from->generics) + where(from->generics);
     item.signature += fields(from->shape, from->fields, item.path, item, /*allVisible=*/false);
     return item;
   }
@@ -285,8 +287,8 @@ private:
       member.span = variant.span;
       readComment(sources_, commentAbove(sources_, variant.span), member.path, member.documentation,
                   member.code);
-      member.signature =
-          member.name + fields(variant.shape, variant.fields, member.path, member, /*allVisible=*/true);
+      member.signature = member.name + fields(variant.shape, variant.fields, member.path, member,
+                                              /*allVisible=*/true);
       item.signature += "    " + member.signature + "\n";
       item.members.push_back(std::move(member));
     }
@@ -297,14 +299,16 @@ private:
   Item makeTrait(const ast::TraitItem* from, StringRef owner) {
     Item item = start(from, ItemKind::Trait, owner);
     item.signature = visibilityText(from->visibility).str() + "trait " + item.name +
-                     generics(from->generics) + bounds(from->supertraits, ": ") + where(from->generics);
+                     generics(from->generics) + bounds(from->supertraits, ": ") +
+                     where(from->generics);
     std::string inside;
     for (const ast::Item* each : from->items) {
       auto member = makeItem(each, item.path);
       if (!member)
         continue;
       if (const auto* function = llvm::dyn_cast<ast::FunctionItem>(each)) {
-        member->kind = function->self == ast::SelfKind::None ? ItemKind::Associated : ItemKind::Method;
+        member->kind =
+            function->self == ast::SelfKind::None ? ItemKind::Associated : ItemKind::Method;
         if (function->body)
           member->signature += " { .. }";
       }
@@ -374,7 +378,9 @@ private:
     const StringRef name = lastName(impl->target);
     Item* target = name.empty() ? nullptr : targetOf(pending, name);
     std::vector<Item> members;
-    const std::string owner = target ? target->path : joined(pending.module->path, name.empty() ? StringRef(written) : name);
+    const std::string owner =
+        target ? target->path
+               : joined(pending.module->path, name.empty() ? StringRef(written) : name);
     for (const ast::Item* each : impl->items) {
       if (!impl->hasTrait && !isTaken(each->visibility))
         continue;
@@ -382,7 +388,8 @@ private:
       if (!member)
         continue;
       if (const auto* function = llvm::dyn_cast<ast::FunctionItem>(each))
-        member->kind = function->self == ast::SelfKind::None ? ItemKind::Associated : ItemKind::Method;
+        member->kind =
+            function->self == ast::SelfKind::None ? ItemKind::Associated : ItemKind::Method;
       members.push_back(std::move(*member));
     }
     if (impl->hasTrait) {
@@ -436,8 +443,9 @@ void collectPrivate(ArrayRef<ast::Item*> items, llvm::StringMap<char>& names, un
     if (const auto* module = llvm::dyn_cast<ast::ModuleItem>(item)) {
       if (depth < kMaxModules)
         collectPrivate(module->items, names, depth + 1);
-    } else if (item->name.name && (llvm::isa<ast::StructItem>(item) || llvm::isa<ast::EnumItem>(item) ||
-                                   llvm::isa<ast::NewtypeItem>(item))) {
+    } else if (item->name.name &&
+               (llvm::isa<ast::StructItem>(item) || llvm::isa<ast::EnumItem>(item) ||
+                llvm::isa<ast::NewtypeItem>(item))) {
       names[item->name.name.text()] = 1;
     }
   }

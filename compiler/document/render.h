@@ -11,13 +11,15 @@ namespace gos::document {
 struct TextOptions {
   unsigned width = 80;
   Colour colour = Colour::Off;
+  bool whole = false; // the documentation of every item, not its first sentence
 };
 
 /// One item or one module whole; the modules with a line each when `found` names nothing.
 void renderText(llvm::raw_ostream& out, const Documentation& documentation, const Found& found,
                 const TextOptions& options);
 /// The modules with a line each.
-void renderModuleList(llvm::raw_ostream& out, const Documentation& documentation, const TextOptions& options);
+void renderModuleList(llvm::raw_ostream& out, const Documentation& documentation,
+                      const TextOptions& options);
 void renderMarkdown(llvm::raw_ostream& out, const Documentation& documentation, const Found& found);
 
 /// A file of the site.
@@ -25,11 +27,12 @@ struct Page {
   std::string name; // "std.fs.html", never with a slash
   std::string content;
 };
-/// One page a module, an index, a style sheet and the search. Nothing of it asks the network for anything.
+/// One page a module, an index, a style sheet and the search. Nothing of it asks the network for
+/// anything.
 std::vector<Page> renderSite(const Documentation& documentation);
 
-/// Writes the site to a directory: whole or not at all. Refuses a directory that is not empty and that
-/// this function did not make.
+/// Writes the site to a directory: whole or not at all. Refuses a directory that is not empty and
+/// that this function did not make.
 llvm::Error writeSite(llvm::StringRef directory, llvm::ArrayRef<Page> pages);
 
 /// "filesystem read", as reports call a class; empty for what needs nothing.

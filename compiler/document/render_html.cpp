@@ -128,7 +128,8 @@ private:
     std::string text = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<meta name=\"color-scheme\" content=\"light dark\">\n<title>";
-    text += escaped(title) + "</title>\n<link rel=\"stylesheet\" href=\"style.css\">\n</head>\n<body>\n<nav>\n";
+    text += escaped(title) +
+            "</title>\n<link rel=\"stylesheet\" href=\"style.css\">\n</head>\n<body>\n<nav>\n";
     text += "<a class=\"title\" href=\"index.html\">" + escaped(documentation_.title) + "</a>\n";
     text += "<input id=\"search\" type=\"search\" placeholder=\"Search\" aria-label=\"Search\" "
             "autocomplete=\"off\">\n<ul id=\"found\" hidden></ul>\n<ul id=\"modules\">\n";
@@ -152,8 +153,8 @@ private:
     std::string body = "<h1>" + escaped(documentation_.title) + "</h1>\n<table class=\"list\">\n";
     for (const Module& module : documentation_.modules)
       body += "<tr><td><a href=\"" + fileOf(module, documentation_.title) + "\"><code>" +
-              escaped(nameOf(module)) + "</code></a></td><td>" + inlineText(summary(module.documentation)) +
-              "</td></tr>\n";
+              escaped(nameOf(module)) + "</code></a></td><td>" +
+              inlineText(summary(module.documentation)) + "</td></tr>\n";
     if (documentation_.modules.empty())
       body += "<tr><td>Nothing is documented.</td></tr>\n";
     return page(documentation_.title, body + "</table>\n", nullptr);
@@ -163,8 +164,9 @@ private:
     module_ = &module;
     anchors_.clear();
     std::string body = "<p class=\"kind\">" +
-                       std::string(module.isBinding ? "module of a Rust binding" : "module") + "</p>\n<h1>" +
-                       escaped(nameOf(module)) + "</h1>\n" + markdown(module.documentation);
+                       std::string(module.isBinding ? "module of a Rust binding" : "module") +
+                       "</p>\n<h1>" + escaped(nameOf(module)) + "</h1>\n" +
+                       markdown(module.documentation);
     std::string contents, sections;
     for (StringRef section : {"Types", "Traits", "Functions", "Constants"}) {
       std::string inside, names;
@@ -194,11 +196,11 @@ private:
   std::string itemText(const Item& item, unsigned level, std::string& anchor) {
     anchor = newAnchor(item);
     const std::string heading = "h" + llvm::utostr(std::min(level, 6u));
-    std::string text = "<section id=\"" + anchor + "\">\n<" + heading + "><a href=\"#" + anchor + "\">" +
-                       escaped(item.name) + "</a>";
+    std::string text = "<section id=\"" + anchor + "\">\n<" + heading + "><a href=\"#" + anchor +
+                       "\">" + escaped(item.name) + "</a>";
     if (StringRef name = classText(item); !name.empty())
-      text += " <span class=\"class\" title=\"what a compile-time region needs for it\">" + escaped(name) +
-              "</span>";
+      text += " <span class=\"class\" title=\"what a compile-time region needs for it\">" +
+              escaped(name) + "</span>";
     if (item.notBuilt)
       text += " <span class=\"class\">not built yet</span>";
     text += "</" + heading + ">\n";
@@ -212,8 +214,8 @@ private:
         traits.push_back("<code>" + code(member.signature) + "</code>");
       } else if (member.kind == ItemKind::Field || member.kind == ItemKind::Variant) {
         if (!member.documentation.empty())
-          parts += "<dt id=\"" + newAnchor(member) + "\"><code>" + code(member.signature) + "</code></dt>\n<dd>" +
-                   markdown(member.documentation) + "</dd>\n";
+          parts += "<dt id=\"" + newAnchor(member) + "\"><code>" + code(member.signature) +
+                   "</code></dt>\n<dd>" + markdown(member.documentation) + "</dd>\n";
       } else {
         std::string inner;
         functions += itemText(member, level + 1, inner);
@@ -239,8 +241,9 @@ private:
     const Place* place = nullptr;
     for (const Place& each : found->second) {
       const StringRef path = each.module->path;
-      const bool fits = qualifier.empty() ? each.module == module_
-                                          : path == qualifier || path.ends_with(("::" + qualifier).str());
+      const bool fits = qualifier.empty()
+                            ? each.module == module_
+                            : path == qualifier || path.ends_with(("::" + qualifier).str());
       if (fits)
         place = &each;
     }
@@ -256,12 +259,11 @@ private:
 
   /// Gossamer code: words of the language marked, names of types linked.
   std::string code(StringRef text) {
-    static constexpr StringRef kWords[] = {"pub",   "fn",    "struct", "enum",  "trait",    "impl",
-                                           "for",   "where", "const",  "static", "mut",     "type",
-                                           "self",  "Self",  "let",    "if",    "else",     "match",
-                                           "while", "loop",  "return", "use",   "comptime", "newtype",
-                                           "in",    "break", "continue", "true", "false",   "as",
-                                           "mod",   "defer"};
+    static constexpr StringRef kWords[] = {
+        "pub",   "fn",     "struct",   "enum", "trait",  "impl", "for",      "where",
+        "const", "static", "mut",      "type", "self",   "Self", "let",      "if",
+        "else",  "match",  "while",    "loop", "return", "use",  "comptime", "newtype",
+        "in",    "break",  "continue", "true", "false",  "as",   "mod",      "defer"};
     std::string result;
     std::string qualifier;
     size_t i = 0;
@@ -280,7 +282,8 @@ private:
         i = end;
       } else if (llvm::isAlpha(c) || c == '_') {
         size_t end = i;
-        while (end < text.size() && (llvm::isAlnum(text[end]) || text[end] == '_' || uint8_t(text[end]) >= 0x80))
+        while (end < text.size() &&
+               (llvm::isAlnum(text[end]) || text[end] == '_' || uint8_t(text[end]) >= 0x80))
           ++end;
         const StringRef word = text.slice(i, end);
         const std::string target = targetOf(word, qualifier);
@@ -328,7 +331,9 @@ private:
         result += "<em>" + inside + "</em>";
         break;
       case Run::Kind::Link:
-        result += isSafeTarget(run.target) ? "<a href=\"" + escaped(run.target) + "\">" + inside + "</a>" : inside;
+        result += isSafeTarget(run.target)
+                      ? "<a href=\"" + escaped(run.target) + "\">" + inside + "</a>"
+                      : inside;
         break;
       }
     }
@@ -339,7 +344,9 @@ private:
     std::string result;
     StringRef list; // the list that is open
     for (const Block& block : parseMarkdown(text)) {
-      const StringRef wanted = block.kind != Block::Kind::Item ? StringRef() : block.marker.empty() ? "ul" : "ol";
+      const StringRef wanted = block.kind != Block::Kind::Item ? StringRef()
+                               : block.marker.empty()          ? "ul"
+                                                               : "ol";
       if (list != wanted) {
         if (!list.empty())
           result += ("</" + list + ">\n").str();
@@ -350,7 +357,8 @@ private:
       switch (block.kind) {
       case Block::Kind::Code:
         result += "<pre><code>" +
-                  (block.info.empty() || block.info == "gossamer" ? code(block.text) : escaped(block.text)) +
+                  (block.info.empty() || block.info == "gossamer" ? code(block.text)
+                                                                  : escaped(block.text)) +
                   "</code></pre>\n";
         break;
       case Block::Kind::Heading:
@@ -369,13 +377,16 @@ private:
     return result;
   }
 
-  void indexItems(llvm::ArrayRef<Item> items, const Module& module, std::string& text, unsigned depth) {
+  void indexItems(llvm::ArrayRef<Item> items, const Module& module, std::string& text,
+                  unsigned depth) {
     for (const Item& item : items) {
-      if (item.kind == ItemKind::Implementation || item.kind == ItemKind::Field || item.kind == ItemKind::Variant)
+      if (item.kind == ItemKind::Implementation || item.kind == ItemKind::Field ||
+          item.kind == ItemKind::Variant)
         continue;
-      text += "[" + scriptString(item.path) + "," +
-              scriptString(fileOf(module, documentation_.title) + "#" + slug(within(item, module))) + "," +
-              scriptString(summary(item.documentation)) + "],\n";
+      text +=
+          "[" + scriptString(item.path) + "," +
+          scriptString(fileOf(module, documentation_.title) + "#" + slug(within(item, module))) +
+          "," + scriptString(summary(item.documentation)) + "],\n";
       if (depth < 4)
         indexItems(item.members, module, text, depth + 1);
     }
@@ -384,7 +395,8 @@ private:
   std::string search() {
     std::string text = "\"use strict\";\nconst entries = [\n";
     for (const Module& module : documentation_.modules) {
-      text += "[" + scriptString(nameOf(module)) + "," + scriptString(fileOf(module, documentation_.title)) + "," +
+      text += "[" + scriptString(nameOf(module)) + "," +
+              scriptString(fileOf(module, documentation_.title)) + "," +
               scriptString(summary(module.documentation)) + "],\n";
       indexItems(module.items, module, text, 0);
     }
@@ -399,6 +411,8 @@ private:
 
 } // namespace
 
-std::vector<Page> renderSite(const Documentation& documentation) { return SiteRenderer(documentation).run(); }
+std::vector<Page> renderSite(const Documentation& documentation) {
+  return SiteRenderer(documentation).run();
+}
 
 } // namespace gos::document

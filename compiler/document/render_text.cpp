@@ -35,8 +35,10 @@ public:
           continue;
         if (first)
           out_ << '\n' << styled(section, kBold) << '\n';
+        else if (options_.whole)
+          out_ << '\n';
         first = false;
-        entry(item, 2);
+        entry(item, 2, options_.whole);
       }
     }
   }
@@ -53,7 +55,7 @@ public:
     note(item, indent + 4);
     if (!item.documentation.empty()) {
       if (whole)
-        markdown(item.documentation, indent + 2);
+        markdown(item.documentation, indent + 4);
       else
         wrapped(summary(item.documentation), indent + 4, indent + 4);
     }
@@ -67,7 +69,8 @@ public:
         // They stand in the signature; only words are added here.
         if (!member.documentation.empty()) {
           out_.indent(indent + 4) << styled(member.name, kCyan) << '\n';
-          wrapped(whole ? member.documentation : summary(member.documentation), indent + 8, indent + 8);
+          wrapped(whole ? member.documentation : summary(member.documentation), indent + 8,
+                  indent + 8);
         }
         break;
       case ItemKind::Implementation:
@@ -87,7 +90,7 @@ public:
       case ItemKind::Opaque:
         // A trait's members stand in its signature.
         if (item.kind != ItemKind::Trait || !member.documentation.empty())
-          entry(member, indent + 4, whole && item.members.size() <= 4);
+          entry(member, indent + 4, options_.whole || (whole && item.members.size() <= 4));
         break;
       }
     }
@@ -242,7 +245,8 @@ public:
         traits.push_back("`" + member.name + "`");
       } else if (member.kind == ItemKind::Field || member.kind == ItemKind::Variant) {
         if (!member.documentation.empty())
-          out_ << "* `" << member.name << "`: " << escapeForText(summary(member.documentation)) << "\n\n";
+          out_ << "* `" << member.name << "`: " << escapeForText(summary(member.documentation))
+               << "\n\n";
       } else if (item.kind != ItemKind::Trait || !member.documentation.empty()) {
         this->item(member, level + 1);
       }
@@ -292,13 +296,15 @@ llvm::StringRef sectionOf(ItemKind kind) {
   return "Functions";
 }
 
-void renderModuleList(llvm::raw_ostream& out, const Documentation& documentation, const TextOptions& options) {
+void renderModuleList(llvm::raw_ostream& out, const Documentation& documentation,
+                      const TextOptions& options) {
   TextRenderer renderer(out, options);
   size_t widest = 0;
   for (const Module& module : documentation.modules)
     widest = std::max(widest, module.path.size());
   for (const Module& module : documentation.modules) {
-    const StringRef name = module.path.empty() ? StringRef(documentation.title) : StringRef(module.path);
+    const StringRef name =
+        module.path.empty() ? StringRef(documentation.title) : StringRef(module.path);
     out << renderer.styled(name, kBold);
     const std::string first = summary(module.documentation);
     if (!first.empty()) {
@@ -326,7 +332,8 @@ void renderText(llvm::raw_ostream& out, const Documentation& documentation, cons
   }
 }
 
-void renderMarkdown(llvm::raw_ostream& out, const Documentation& documentation, const Found& found) {
+void renderMarkdown(llvm::raw_ostream& out, const Documentation& documentation,
+                    const Found& found) {
   MarkdownRenderer renderer(out);
   if (found.item)
     return renderer.item(*found.item, 1);

@@ -1,5 +1,5 @@
-// Writing the site. The pages are made beside the directory and take its place in one step, so that a reader
-// never meets half of them; what we did not make is never removed.
+// Writing the site. The pages are made beside the directory and take its place in one step, so that
+// a reader never meets half of them; what we did not make is never removed.
 
 #include "compiler/document/render.h"
 
@@ -47,7 +47,9 @@ struct Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 };
 
-bool isDots(StringRef name) { return name == "." || name == ".."; }
+bool isDots(StringRef name) {
+  return name == "." || name == "..";
+}
 
 /// The plain files of a directory. A directory within is not ours.
 llvm::Expected<std::vector<std::string>> entriesOf(int directory, const llvm::Twine& name) {
@@ -68,7 +70,8 @@ llvm::Expected<std::vector<std::string>> entriesOf(int directory, const llvm::Tw
 }
 
 llvm::Error writeFile(int directory, const char* name, StringRef content) {
-  Descriptor file(::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
+  Descriptor file(
+      ::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (file.fd < 0)
     return failed(llvm::Twine("cannot create `") + name + "`", errno);
   while (!content.empty()) {
@@ -105,8 +108,9 @@ llvm::Error writeSite(StringRef path, llvm::ArrayRef<Page> pages) {
   while (path.size() > 1 && path.ends_with("/"))
     path = path.drop_back();
   const auto cut = path.rfind('/');
-  const std::string parentName =
-      cut == StringRef::npos ? "." : cut == 0 ? "/" : path.take_front(cut).str();
+  const std::string parentName = cut == StringRef::npos ? "."
+                                 : cut == 0             ? "/"
+                                                        : path.take_front(cut).str();
   const std::string name = (cut == StringRef::npos ? path : path.drop_front(cut + 1)).str();
   if (name.empty() || isDots(name))
     return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
@@ -118,7 +122,8 @@ llvm::Error writeSite(StringRef path, llvm::ArrayRef<Page> pages) {
   struct stat status = {};
   bool exists = ::fstatat(parent.fd, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
   if (exists) {
-    Descriptor old(::openat(parent.fd, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    Descriptor old(
+        ::openat(parent.fd, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (old.fd < 0)
       return llvm::createStringError(std::make_error_code(std::errc::not_a_directory),
                                      "`" + path + "` is no directory; name a new one");
@@ -128,13 +133,15 @@ llvm::Error writeSite(StringRef path, llvm::ArrayRef<Page> pages) {
     if (!names->empty() && !llvm::is_contained(*names, kMarker))
       return llvm::createStringError(
           std::make_error_code(std::errc::directory_not_empty),
-          "`" + path + "` holds files that `gos doc` did not make; name a new or an empty directory");
+          "`" + path +
+              "` holds files that `gos doc` did not make; name a new or an empty directory");
     for (const std::string& each : *names) {
       struct stat inside = {};
-      if (::fstatat(old.fd, each.c_str(), &inside, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(inside.st_mode))
-        return llvm::createStringError(
-            std::make_error_code(std::errc::directory_not_empty),
-            "`" + path + "` holds the directory `" + each + "`, which `gos doc` did not make; move it away");
+      if (::fstatat(old.fd, each.c_str(), &inside, AT_SYMLINK_NOFOLLOW) == 0 &&
+          S_ISDIR(inside.st_mode))
+        return llvm::createStringError(std::make_error_code(std::errc::directory_not_empty),
+                                       "`" + path + "` holds the directory `" + each +
+                                           "`, which `gos doc` did not make; move it away");
     }
   }
 

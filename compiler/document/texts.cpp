@@ -33,14 +33,19 @@ StringRef lookUp(llvm::ArrayRef<Text> texts, StringRef name) {
 
 } // namespace
 
-StringRef moduleText(StringRef module) { return lookUp(kModules, module); }
-StringRef typeText(StringRef type) { return lookUp(kTypes, type); }
+StringRef moduleText(StringRef module) {
+  return lookUp(kModules, module);
+}
+StringRef typeText(StringRef type) {
+  return lookUp(kTypes, type);
+}
 StringRef rowText(StringRef path) {
   if (StringRef text = lookUp(kRows, path); !text.empty())
     return text;
   // One sentence serves a method of every container: "*::len".
   const size_t last = path.rfind("::");
-  return last == StringRef::npos ? StringRef() : lookUp(kRows, (llvm::Twine("*") + path.substr(last)).str());
+  return last == StringRef::npos ? StringRef()
+                                 : lookUp(kRows, (llvm::Twine("*") + path.substr(last)).str());
 }
 
 } // namespace gos::document

@@ -1,6 +1,6 @@
 #pragma once
-// One sentence on what the library's table does not say in words: modules, types of the language, native
-// functions. Rows of texts.def.
+// One sentence on what the library's table does not say in words: modules, types of the language,
+// native functions. Rows of texts.def.
 
 #include "llvm/ADT/StringRef.h"
 

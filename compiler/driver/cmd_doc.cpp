@@ -1,5 +1,5 @@
-// gos doc: the documentation of a program or of the library, as text, Markdown or pages for a browser.
-// Programs are parsed and no more: nothing of them is checked, folded or run.
+// gos doc: the documentation of a program or of the library, as text, Markdown or pages for a
+// browser. Programs are parsed and no more: nothing of them is checked, folded or run.
 
 #include "compiler/document/render.h"
 #include "compiler/driver/command.h"
@@ -40,7 +40,8 @@ int writePages(const Options& options, const Documentation& documentation) {
   return kExitClean;
 }
 
-int show(const Options& options, const Documentation& documentation, const Found& found, bool isList) {
+int show(const Options& options, const Documentation& documentation, const Found& found,
+         bool isList, bool isWhole = false) {
   if (!options.docHtml.empty())
     return writePages(options, documentation);
   if (options.docMarkdown) {
@@ -48,6 +49,7 @@ int show(const Options& options, const Documentation& documentation, const Found
     return kExitClean;
   }
   document::TextOptions text;
+  text.whole = isWhole;
   text.width = outputWidth();
   text.colour = colourFor(options.colour, STDOUT_FILENO);
   if (isList)
@@ -91,7 +93,8 @@ int documentStandard(const Options& options, llvm::StringRef path) {
 } // namespace
 
 int runDoc(const Options& options) {
-  const llvm::StringRef operand = options.operands.empty() ? llvm::StringRef(".") : options.operands[0];
+  const llvm::StringRef operand =
+      options.operands.empty() ? llvm::StringRef(".") : options.operands[0];
   if (options.docMarkdown && !options.docHtml.empty()) {
     llvm::errs() << "gos: error: `--markdown` and `--html` are both given\n  give one of them\n";
     return kExitUsage;
@@ -112,23 +115,27 @@ int runDoc(const Options& options) {
     isProgram |= !module.file.statements.empty();
     if (module.path.empty())
       for (const ast::Item* item : module.file.module->items)
-        isProgram |= llvm::isa<ast::FunctionItem>(item) && item->name.name && item->name.name.text() == "main";
+        isProgram |= llvm::isa<ast::FunctionItem>(item) && item->name.name &&
+                     item->name.name.text() == "main";
   }
-  Documentation documentation = document::documentPackage(
-      root.name, files, compilation.sources(), isProgram ? document::Take::All : document::Take::Reachable);
+  Documentation documentation =
+      document::documentPackage(root.name, files, compilation.sources(),
+                                isProgram ? document::Take::All : document::Take::Reachable);
   // A library that is `pub` nowhere yet still has something to read.
-  const bool isEmpty = llvm::all_of(documentation.modules,
-                                    [](const document::Module& module) { return module.items.empty(); });
+  const bool isEmpty = llvm::all_of(
+      documentation.modules, [](const document::Module& module) { return module.items.empty(); });
   if (isEmpty && !isProgram)
     documentation =
         document::documentPackage(root.name, files, compilation.sources(), document::Take::All);
   if (const bindings::Artifact* artifact = compilation.bindings()) {
     Documentation foreign = document::documentBindings(artifact->signatures);
-    std::move(foreign.modules.begin(), foreign.modules.end(), std::back_inserter(documentation.modules));
-    llvm::stable_sort(documentation.modules,
-                      [](const document::Module& a, const document::Module& b) { return a.path < b.path; });
+    std::move(foreign.modules.begin(), foreign.modules.end(),
+              std::back_inserter(documentation.modules));
+    llvm::stable_sort(
+        documentation.modules,
+        [](const document::Module& a, const document::Module& b) { return a.path < b.path; });
   }
-  return show(options, documentation, {}, false);
+  return show(options, documentation, {}, false, /*isWhole=*/true);
 }
 
 } // namespace gos::driver

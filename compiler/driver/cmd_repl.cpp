@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <csignal>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,7 +25,8 @@ using Answer = repl::Session::Answer;
 constexpr StringRef kPrompt = "gos> ", kMorePrompt = "...> ";
 constexpr uint64_t kLongestFile = uint64_t(16) << 20;
 
-constexpr StringRef kHelp = R"(lines are statements, items and expressions of the language; the value of an expression is shown
+constexpr StringRef kHelp =
+    R"(lines are statements, items and expressions of the language; the value of an expression is shown
   let x = 6 * 7        a binding stays; a later one of the same name takes its place
   fn twice(n: i64) -> i64 { n * 2 }
   use std::fs          a line goes on until its brackets are closed; an empty one ends it
@@ -42,19 +44,27 @@ class Repl {
 public:
   Repl(const Options& options, Compilation& compilation)
       : options_(options), compilation_(compilation),
-        session_({compilation.input(), compilation.sources(), compilation.engine(), compilation.policy(),
-                  compilation.foreign(), [this] { return makeHost(); },
+        session_({compilation.input(), compilation.sources(), compilation.engine(),
+                  compilation.policy(), compilation.foreign(), [this] { return makeHost(); },
                   [](vm::Vm& machine) { stdlib::flushOutput(machine); }}),
         colour_(colourFor(options.colour, STDOUT_FILENO)) {}
 
   int run() {
+    if (editor_.isInteractive()) {
+      // Between two lines Ctrl-C has nothing to end; while one runs, repl/interrupt.cpp takes it.
+      struct sigaction nothing = {};
+      nothing.sa_handler = [](int) {};
+      nothing.sa_flags = SA_RESTART;
+      sigemptyset(&nothing.sa_mask);
+      sigaction(SIGINT, &nothing, nullptr);
+    }
     if (editor_.isInteractive() && !options_.quiet)
       llvm::outs() << "gos " GOS_VERSION ", :help shows what can be typed, Ctrl-D ends\n";
     std::string text;
     while (!ended_) {
       llvm::outs().flush();
-      const auto input =
-          editor_.read(text.empty() ? kPrompt : kMorePrompt, [this](StringRef head) { return completions(head); });
+      const auto input = editor_.read(text.empty() ? kPrompt : kMorePrompt,
+                                      [this](StringRef head) { return completions(head); });
       if (input.kind == repl::LineEditor::Input::Kind::Interrupted) {
         text.clear();
         continue;
@@ -157,8 +167,8 @@ private:
     case Answer::Kind::Incomplete:
       warn(answer);
       if (!answer.type.empty())
-        llvm::outs() << answer.value << (colour_ == Colour::On ? " \x1b[2m: " : " : ") << answer.type
-                     << (colour_ == Colour::On ? "\x1b[0m\n" : "\n");
+        llvm::outs() << answer.value << (colour_ == Colour::On ? " \x1b[2m: " : " : ")
+                     << answer.type << (colour_ == Colour::On ? "\x1b[0m\n" : "\n");
       break;
     case Answer::Kind::Refused:
       refuse(answer);
@@ -180,6 +190,8 @@ private:
   void warn(const Answer& answer) {
     for (const std::string& name : answer.gone)
       llvm::errs() << "note: `" << name << "` is gone, since its type was defined anew\n";
+    for (const std::string& note : answer.notes)
+      llvm::errs() << "note: " << note << '\n';
     printLine(/*all=*/false);
   }
   void refuse(const Answer& answer) {
@@ -194,7 +206,8 @@ private:
     engine.sort();
     const Colour colour = colourFor(options_.colour, STDERR_FILENO);
     for (const Diagnostic& each : engine.diagnostics()) {
-      const FileId file = each.labels.empty() ? FileId::None : compilation_.sources().fileOf(each.labels[0].span);
+      const FileId file =
+          each.labels.empty() ? FileId::None : compilation_.sources().fileOf(each.labels[0].span);
       const bool isOfLine = file == FileId::None || uint32_t(file) >= uint32_t(session_.lastFile());
       if (!isOfLine && !(all && each.severity == Severity::Error))
         continue;
@@ -227,7 +240,9 @@ private:
   }
 
   int finish() {
-    int code = exitCode_ ? *exitCode_ : !editor_.isInteractive() && failed_ ? kExitDiagnostics : kExitClean;
+    int code = exitCode_                             ? *exitCode_
+               : !editor_.isInteractive() && failed_ ? kExitDiagnostics
+                                                     : kExitClean;
     if (vm::Vm* machine = session_.machine()) {
       // What `at_exit` holds runs now; a hook that ends the program has the last word.
       vm::Trap late = stdlib::runExitHooks(*machine);

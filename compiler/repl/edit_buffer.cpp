@@ -6,8 +6,12 @@
 namespace gos::repl {
 namespace {
 
-bool isContinuation(char c) { return (uint8_t(c) & 0xc0) == 0x80; }
-bool isWordByte(char c) { return llvm::isAlnum(c) || c == '_' || uint8_t(c) >= 0x80; }
+bool isContinuation(char c) {
+  return (uint8_t(c) & 0xc0) == 0x80;
+}
+bool isWordByte(char c) {
+  return llvm::isAlnum(c) || c == '_' || uint8_t(c) >= 0x80;
+}
 
 /// The columns of the scalar value that begins at `at`; what joins the one before it takes none.
 size_t widthAt(llvm::StringRef text, size_t at, size_t end) {
@@ -60,7 +64,9 @@ void EditBuffer::insert(llvm::StringRef bytes) {
   text_.insert(cursor_, bytes.data(), bytes.size());
   cursor_ += bytes.size();
 }
-void EditBuffer::left() { cursor_ = previous(cursor_); }
+void EditBuffer::left() {
+  cursor_ = previous(cursor_);
+}
 void EditBuffer::right() {
   cursor_ = next(cursor_);
   while (cursor_ < text_.size() && widthAt(text_, cursor_, next(cursor_)) == 0)
@@ -108,7 +114,11 @@ void EditBuffer::killWord() {
   text_.erase(from, cursor_ - from);
   cursor_ = from;
 }
-size_t EditBuffer::columnsBefore() const { return columnsOf(llvm::StringRef(text_).take_front(cursor_)); }
-size_t EditBuffer::columns() const { return columnsOf(text_); }
+size_t EditBuffer::columnsBefore() const {
+  return columnsOf(llvm::StringRef(text_).take_front(cursor_));
+}
+size_t EditBuffer::columns() const {
+  return columnsOf(text_);
+}
 
 } // namespace gos::repl

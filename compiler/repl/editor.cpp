@@ -363,15 +363,17 @@ private:
 
 LineEditor::LineEditor() {
   const char* terminal = std::getenv("TERM");
-  interactive_ = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && terminal && StringRef(terminal) != "dumb";
+  interactive_ =
+      isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && terminal && StringRef(terminal) != "dumb";
   if (interactive_)
     history_.load();
 }
 
 LineEditor::~LineEditor() = default;
 
-LineEditor::Input LineEditor::read(StringRef prompt,
-                                   llvm::function_ref<std::vector<std::string>(StringRef)> complete) {
+LineEditor::Input
+LineEditor::read(StringRef prompt,
+                 llvm::function_ref<std::vector<std::string>(StringRef)> complete) {
   if (!interactive_)
     return readPlain();
   RawMode raw;

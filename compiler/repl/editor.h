@@ -1,6 +1,6 @@
 #pragma once
-// Reading lines from a person: a line that can be edited, a history, completion. At a terminal that cannot do it, and
-// from a pipe or a file, lines are read as they come.
+// Reading lines from a person: a line that can be edited, a history, completion. At a terminal that
+// cannot do it, and from a pipe or a file, lines are read as they come.
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -12,10 +12,12 @@
 
 namespace gos::repl {
 
-/// The history of lines, in a file that only its owner reads: lines may hold what nobody else should see.
+/// The history of lines, in a file that only its owner reads: lines may hold what nobody else
+/// should see.
 class History {
 public:
-  /// The file in `$XDG_STATE_HOME/gossamer`, else `~/.local/state/gossamer`; none if there is no home.
+  /// The file in `$XDG_STATE_HOME/gossamer`, else `~/.local/state/gossamer`; none if there is no
+  /// home.
   void load();
   void add(llvm::StringRef line);
   llvm::ArrayRef<std::string> lines() const { return lines_; }
@@ -41,7 +43,8 @@ public:
     std::string text; // without the newline
   };
   /// `complete` answers the words that may stand in place of the last one of the text.
-  Input read(llvm::StringRef prompt, llvm::function_ref<std::vector<std::string>(llvm::StringRef)> complete);
+  Input read(llvm::StringRef prompt,
+             llvm::function_ref<std::vector<std::string>(llvm::StringRef)> complete);
   /// What was entered goes into the history.
   void remember(llvm::StringRef text) {
     if (interactive_)

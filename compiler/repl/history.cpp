@@ -42,7 +42,8 @@ bool writeWhole(int fd, StringRef text) {
 int openHistory(const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   struct stat status = {};
-  if (fd >= 0 && (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid())) {
+  if (fd >= 0 &&
+      (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid())) {
     ::close(fd);
     return -1;
   }
@@ -67,7 +68,8 @@ void History::load() {
     return;
   std::string text(kMostBytes, '\0');
   size_t size = 0;
-  for (ssize_t got; size < text.size() && (got = ::read(fd, text.data() + size, text.size() - size)) > 0;)
+  for (ssize_t got;
+       size < text.size() && (got = ::read(fd, text.data() + size, text.size() - size)) > 0;)
     size += size_t(got);
   ::close(fd);
   StringRef rest(text.data(), size);

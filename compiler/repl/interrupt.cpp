@@ -31,6 +31,8 @@ Interruptible::~Interruptible() {
   machine_.endInterrupts();
 }
 
-bool wasInterrupted() { return gInterrupted != 0; }
+bool wasInterrupted() {
+  return gInterrupted != 0;
+}
 
 } // namespace gos::repl

@@ -12,8 +12,8 @@ using vm::Layout;
 using vm::LayoutId;
 using vm::Opcode;
 
-/// Finds the session's layout for each of a line: equal in name and shape all the way down, whatever the numbers.
-/// Recursive types are equal as long as nothing says otherwise.
+/// Finds the session's layout for each of a line: equal in name and shape all the way down,
+/// whatever the numbers. Recursive types are equal as long as nothing says otherwise.
 class Linker::Layouts {
 public:
   Layouts(const vm::Module& line, const vm::Module& session) : line_(line), session_(session) {
@@ -22,7 +22,8 @@ public:
     mapped_.assign(line.layouts.size(), kUnknown);
   }
 
-  /// The numbers of the session's layouts; those from `session.layouts.size()` on are to be added, in order of the line.
+  /// The numbers of the session's layouts; those from `session.layouts.size()` on are to be added,
+  /// in order of the line.
   std::vector<uint32_t> run(std::vector<uint32_t>& added) {
     for (uint32_t i = 0; i < line_.layouts.size(); ++i) {
       if (mapped_[i] != kUnknown)
@@ -60,9 +61,9 @@ private:
       return found->second == to;
     const Layout& a = line_.layouts[from];
     const Layout& b = session_.layouts[to];
-    if (a.kind != b.kind || a.scalar != b.scalar || a.width != b.width || a.sequence != b.sequence ||
-        a.byteStorage != b.byteStorage || a.name != b.name || a.variants.size() != b.variants.size() ||
-        a.parameters.size() != b.parameters.size())
+    if (a.kind != b.kind || a.scalar != b.scalar || a.width != b.width ||
+        a.sequence != b.sequence || a.byteStorage != b.byteStorage || a.name != b.name ||
+        a.variants.size() != b.variants.size() || a.parameters.size() != b.parameters.size())
       return false;
     assumed_[from] = to;
     const auto same = [&](LayoutId x, LayoutId y) { return fits(index(x), index(y), depth + 1); };
@@ -82,7 +83,8 @@ private:
     for (size_t i = 0; i < a.variants.size(); ++i) {
       const vm::VariantLayout& x = a.variants[i];
       const vm::VariantLayout& y = b.variants[i];
-      if (x.name != y.name || x.shape != y.shape || x.fieldNames != y.fieldNames || x.fields.size() != y.fields.size())
+      if (x.name != y.name || x.shape != y.shape || x.fieldNames != y.fieldNames ||
+          x.fields.size() != y.fields.size())
         return false;
       for (size_t field = 0; field < x.fields.size(); ++field)
         if (!same(x.fields[field], y.fields[field]))
@@ -131,7 +133,8 @@ llvm::Expected<Linker::Linked> Linker::add(const vm::Module& line, llvm::ArrayRe
   // Globals that are there: their cells must fit.
   for (uint32_t i = 0; i < line.globals.size(); ++i) {
     auto found = i < keys.size() && keys[i] ? known_.find(keys[i]) : known_.end();
-    if (found != known_.end() && session_.globals[found->second].layout != layout(line.globals[i].layout))
+    if (found != known_.end() &&
+        session_.globals[found->second].layout != layout(line.globals[i].layout))
       result.changedGlobals.push_back(i);
   }
   if (!result.changedGlobals.empty())
@@ -146,7 +149,8 @@ llvm::Expected<Linker::Linked> Linker::add(const vm::Module& line, llvm::ArrayRe
     return id == FunctionId::None ? id : FunctionId(firstFunction + index(id));
   };
   const auto hooks = [&](Layout& to, const Layout& from) {
-    // An impl that a later line gives to a type is of its values too; one that is gone stays with them.
+    // An impl that a later line gives to a type is of its values too; one that is gone stays with
+    // them.
     for (auto hook : {&Layout::display, &Layout::debug, &Layout::equals, &Layout::compare})
       if (from.*hook != FunctionId::None)
         to.*hook = function(from.*hook);
@@ -173,8 +177,8 @@ llvm::Expected<Linker::Linked> Linker::add(const vm::Module& line, llvm::ArrayRe
       continue;
     }
     const auto number = uint32_t(session_.globals.size());
-    session_.globals.push_back(
-        {line.globals[i].name, layout(line.globals[i].layout), function(line.globals[i].initialiser)});
+    session_.globals.push_back({line.globals[i].name, layout(line.globals[i].layout),
+                                function(line.globals[i].initialiser)});
     result.globals.push_back(number);
     if (key)
       known_[key] = number;
@@ -194,8 +198,11 @@ llvm::Expected<Linker::Linked> Linker::add(const vm::Module& line, llvm::ArrayRe
     for (LayoutId& each : made.registers)
       each = layout(each);
     for (Instruction& each : made.code) {
-      const auto withBx = [&](uint32_t bx) { each = Instruction::abx(each.op(), each.a(), bx, each.d()); };
-      // The operands that are numbers in a table of the module. The verifier looks at all of them again.
+      const auto withBx = [&](uint32_t bx) {
+        each = Instruction::abx(each.op(), each.a(), bx, each.d());
+      };
+      // The operands that are numbers in a table of the module. The verifier looks at all of them
+      // again.
       const Opcode op = each.op();
       if (op == Opcode::LoadConstant)
         withBx(constant(line.constants[each.bx()]));
@@ -210,12 +217,14 @@ llvm::Expected<Linker::Linked> Linker::add(const vm::Module& line, llvm::ArrayRe
       else if (op == Opcode::LoadGlobal)
         withBx(result.globals[each.bx()]);
       else if (op == Opcode::NewEnum || op == Opcode::NewUnitVariant || op == Opcode::NewVec)
-        each = Instruction::abc(op, each.a(), uint16_t(index(layout(LayoutId(each.b())))), uint16_t(each.c()),
-                                each.d());
+        each = Instruction::abc(op, each.a(), uint16_t(index(layout(LayoutId(each.b())))),
+                                uint16_t(each.c()), each.d());
       else if (op == Opcode::NewVecRepeat)
-        each = Instruction::abc(op, each.a(), each.b(), uint16_t(index(layout(LayoutId(each.c())))), each.d());
+        each = Instruction::abc(op, each.a(), each.b(), uint16_t(index(layout(LayoutId(each.c())))),
+                                each.d());
       else if (op == Opcode::FormatScalar || op == Opcode::FormatValue)
-        each = Instruction::abc(op, each.a(), each.b(), uint16_t(format(line.formats[each.c()])), each.d());
+        each = Instruction::abc(op, each.a(), each.b(), uint16_t(format(line.formats[each.c()])),
+                                each.d());
     }
     session_.functions.push_back(std::move(made));
   }

@@ -1,6 +1,7 @@
 #pragma once
-// Joins the module of one line to the module of a session. The session's module only grows, at the ends of its tables,
-// so that values, closures and cells that live in the session's Vm stay what they are.
+// Joins the module of one line to the module of a session. The session's module only grows, at the
+// ends of its tables, so that values, closures and cells that live in the session's Vm stay what
+// they are.
 
 #include "vm/module.h"
 
@@ -13,7 +14,8 @@
 
 namespace gos::repl {
 
-/// Identifies what a global is over the lines of a session: the item or the variable. Null: a global of its own each time.
+/// Identifies what a global is over the lines of a session: the item or the variable. Null: a
+/// global of its own each time.
 using GlobalKey = const void*;
 
 class Linker {
@@ -23,10 +25,12 @@ public:
   struct Linked {
     vm::FunctionId entry = vm::FunctionId::None; // of the line
     std::vector<uint32_t> globals;               // of the line's module -> of the session's
-    /// A global that the session has already, of another layout: by its number in the line's module.
+    /// A global that the session has already, of another layout: by its number in the line's
+    /// module.
     std::vector<uint32_t> changedGlobals;
   };
-  /// Adds the line. `keys` has one entry a global of the line. Nothing is added when `changedGlobals` is not empty.
+  /// Adds the line. `keys` has one entry a global of the line. Nothing is added when
+  /// `changedGlobals` is not empty.
   llvm::Expected<Linked> add(const vm::Module& line, llvm::ArrayRef<GlobalKey> keys);
   void forget(GlobalKey key) { known_.erase(key); }
 

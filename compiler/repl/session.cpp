@@ -27,8 +27,8 @@ constexpr uint64_t kLongestValue = uint64_t(64) << 10;
 /// The name that says whether a new item takes the place of an old one.
 std::string keyOf(const ast::Item* item, const SourceMap& sources) {
   if (auto* impl = dyn_cast<ast::ImplItem>(item))
-    return "impl " + (impl->hasTrait ? sources.text(impl->trait.span).str() : std::string()) + " for " +
-           (impl->target ? sources.text(impl->target->span).str() : std::string());
+    return "impl " + (impl->hasTrait ? sources.text(impl->trait.span).str() : std::string()) +
+           " for " + (impl->target ? sources.text(impl->target->span).str() : std::string());
   if (auto* use = dyn_cast<ast::UseItem>(item)) {
     std::string key = "use";
     for (const ast::UseLeaf& leaf : use->leaves)
@@ -40,8 +40,9 @@ std::string keyOf(const ast::Item* item, const SourceMap& sources) {
 
 /// An assignment or a loop has nothing to show, and `return` no value here.
 bool isShown(const ast::Expr* expr) {
-  for (ast::ExprKind kind : {ast::ExprKind::Assign, ast::ExprKind::While, ast::ExprKind::For, ast::ExprKind::Return,
-                             ast::ExprKind::Break, ast::ExprKind::Continue, ast::ExprKind::Error})
+  for (ast::ExprKind kind :
+       {ast::ExprKind::Assign, ast::ExprKind::While, ast::ExprKind::For, ast::ExprKind::Return,
+        ast::ExprKind::Break, ast::ExprKind::Continue, ast::ExprKind::Error})
     if (expr->kind == kind)
       return false;
   return true;
@@ -67,13 +68,35 @@ void Session::reset() {
   module_ = std::make_unique<vm::Module>();
   linker_ = std::make_unique<Linker>(*module_);
   fold_.reset();
-  fold_.emplace(fold::FoldContext{setup_.input, setup_.policy, stdlib::nativeTable(), setup_.engine, {}, 0, 0});
+  fold_.emplace(fold::FoldContext{
+      setup_.input, setup_.policy, stdlib::nativeTable(), setup_.engine, {}, 0, 0});
   fold_->foreign = setup_.foreign;
 }
 
-// ---- reading ----------------------------------------------------------------------------------------
+// ---- reading
+// ----------------------------------------------------------------------------------------
+
+/// Does the last line hold attributes alone, so that their item is still to come? (It could be a
+/// `Vec` as well.)
+static bool endsInAttribute(StringRef text) {
+  StringRef line = text.rtrim().rsplit('\n').second;
+  if (line.empty())
+    line = text;
+  line = line.trim();
+  if (!line.consume_front("#[") || !line.ends_with("]"))
+    return false;
+  const StringRef word = line.take_while([](char c) { return llvm::isAlpha(c) || c == '_'; });
+  const StringRef rest = line.drop_front(word.size());
+  for (StringRef known : {"derive", "cfg", "test", "allow", "must_use", "inline", "test_case",
+                          "ignore", "bench", "repr"})
+    if (word == known)
+      return rest == "]" || rest.starts_with("(");
+  return false;
+}
 
 bool Session::isIncomplete(StringRef text) {
+  if (endsInAttribute(text))
+    return true;
   SourceMap sources;
   Engine engine(sources);
   ast::Context context;
@@ -108,11 +131,13 @@ std::optional<Session::Line> Session::parse(StringRef text, StringRef name) {
     llvm::consumeError(file.takeError());
     return std::nullopt;
   }
-  setup_.sources.file(*file).package = 1; // the root's: regions in it are judged as the project's own
+  setup_.sources.file(*file).package =
+      1; // the root's: regions in it are judged as the project's own
   lastFile_ = *file;
   parse::ParseOptions options;
   options.isEntry = true;
-  const ast::File parsed = parse::parseFile(*file, setup_.sources, setup_.input.context, setup_.engine, options);
+  const ast::File parsed =
+      parse::parseFile(*file, setup_.sources, setup_.input.context, setup_.engine, options);
   if (setup_.engine.hasErrors())
     return std::nullopt;
   Line line;
@@ -141,7 +166,8 @@ void Session::bindValue(Line& line) {
   line.value = variable;
 }
 
-// ---- checking ---------------------------------------------------------------------------------------
+// ---- checking
+// ---------------------------------------------------------------------------------------
 
 void Session::assemble(const Line& line, llvm::ArrayRef<ast::Item*> items) {
   ast::Context& context = setup_.input.context;
@@ -192,7 +218,8 @@ bool Session::dropBroken(Engine::Mark mark, std::vector<std::string>& gone) {
   return !broken.empty();
 }
 
-bool Session::checkLine(Line& line, std::vector<ast::Item*>& items, std::vector<std::string>& gone, bool folds) {
+bool Session::checkLine(Line& line, std::vector<ast::Item*>& items, std::vector<std::string>& gone,
+                        bool folds) {
   const Engine::Mark mark = setup_.engine.mark();
   bool redefines = false;
   items = items_;
@@ -200,7 +227,8 @@ bool Session::checkLine(Line& line, std::vector<ast::Item*>& items, std::vector<
     const std::string key = keyOf(made, setup_.sources);
     const size_t before = items.size();
     llvm::erase_if(items, [&](ast::Item* old) {
-      return !key.empty() && keyOf(old, setup_.sources) == key && !llvm::is_contained(line.items, old);
+      return !key.empty() && keyOf(old, setup_.sources) == key &&
+             !llvm::is_contained(line.items, old);
     });
     redefines |= items.size() != before;
     items.push_back(made);
@@ -236,7 +264,8 @@ Session::Answer Session::typeOf(StringRef text) {
   std::vector<ast::Item*> items;
   if (line)
     bindValue(*line);
-  const bool isExpression = line && line->value && line->items.empty() && line->statements.size() == 1;
+  const bool isExpression =
+      line && line->value && line->items.empty() && line->statements.size() == 1;
   const std::vector<ast::Stmt*> statements = statements_;
   const std::vector<Binding> bindings = bindings_;
   if (!line || (isExpression && !checkLine(*line, items, answer.gone, /*folds=*/false))) {
@@ -252,7 +281,8 @@ Session::Answer Session::typeOf(StringRef text) {
   return answer;
 }
 
-// ---- running ----------------------------------------------------------------------------------------
+// ---- running
+// ----------------------------------------------------------------------------------------
 
 Session::Answer Session::describe(const vm::TrapDetails& trap) {
   Answer answer;
@@ -274,7 +304,8 @@ Session::Answer Session::describe(const vm::TrapDetails& trap) {
     if (file == FileId::None)
       continue;
     const LineColumn at = setup_.sources.locate(frame.span);
-    out << " at " << escapeForText(setup_.sources.file(file).name) << ':' << at.line << ':' << at.column;
+    out << " at " << escapeForText(setup_.sources.file(file).name) << ':' << at.line << ':'
+        << at.column;
   }
   if (trap.traceOmitted)
     out << "\n  and " << trap.traceOmitted << " more calls";
@@ -287,6 +318,13 @@ Session::Answer Session::evaluate(StringRef text, StringRef name) {
   auto line = parse(text, name);
   if (!line)
     return answer;
+  // As of the project's files: lines are the program.
+  llvm::erase_if(line->items, [&](ast::Item* item) {
+    if (!isa<ast::FunctionItem>(item) || !item->name.name || item->name.name.text() != "main")
+      return false;
+    answer.notes.push_back("`main` is left out, since the lines are what runs");
+    return true;
+  });
   for (const ast::Stmt* statement : line->statements)
     if (auto* let = dyn_cast<ast::LetStmt>(statement); let && !let->value) {
       answer.message = "a `let` without a value; write it with one, since it runs at once";
@@ -346,7 +384,8 @@ Session::Answer Session::run(Line& line, std::vector<ast::Item*> items, Answer a
     return refuse(setup_.engine.hasErrors() ? std::string() : why);
   }
 
-  // Statics keep their values over lines; constants are made anew, and variables are known by themselves.
+  // Statics keep their values over lines; constants are made anew, and variables are known by
+  // themselves.
   std::vector<GlobalKey> keys;
   for (size_t i = 0; i < module->globals.size(); ++i) {
     GlobalKey key = nullptr;
@@ -421,9 +460,11 @@ Session::Answer Session::run(Line& line, std::vector<ast::Item*> items, Answer a
   if (answer.kind == Answer::Kind::Failed)
     return answer;
 
-  if (line.value && line.value->type && !line.value->type->isUnit() && !line.value->type->is(types::Kind::Never)) {
+  if (line.value && line.value->type && !line.value->type->isUnit() &&
+      !line.value->type->is(types::Kind::Never)) {
     const uint32_t global = linked->globals[llvm::find(variables, line.value) - variables.begin()];
-    const vm::LayoutId layout = module_->layouts[vm::index(module_->globals[global].layout)].element;
+    const vm::LayoutId layout =
+        module_->layouts[vm::index(module_->globals[global].layout)].element;
     vm::TextBuffer buffer(kLongestValue);
     vm::Trap shown;
     {
@@ -466,10 +507,12 @@ std::vector<std::string> Session::words() const {
   for (const resolve::SourceModule& module : setup_.input.packages.front().modules)
     if (!module.path.empty())
       add(module.path.front());
-  for (StringRef word : {"let", "mut", "fn", "struct", "enum", "trait", "impl", "use", "match", "if", "else", "for",
-                         "while", "loop", "return", "comptime", "true", "false", "println!", "format!", "dbg!",
-                         "assert", "assert_eq", "Some", "None", "Ok", "Err", "String", "Vec", "Map", "Set", "Option",
-                         "Result", "self", "std", ":help", ":type", ":reset", ":load", ":quit"})
+  for (StringRef word :
+       {"let",    "mut",   "fn",       "struct",  "enum",  "trait",  "impl",      "use",
+        "match",  "if",    "else",     "for",     "while", "loop",   "return",    "comptime",
+        "true",   "false", "println!", "format!", "dbg!",  "assert", "assert_eq", "Some",
+        "None",   "Ok",    "Err",      "String",  "Vec",   "Map",    "Set",       "Option",
+        "Result", "self",  "std",      ":help",   ":type", ":reset", ":load",     ":quit"})
     add(word);
   for (StringRef module : stdlib::moduleNames())
     if (module != "intrinsics" && module != "core")

@@ -1,5 +1,6 @@
 #pragma once
-// A session: lines that are checked as one growing `main`, each of which runs once, in one long-lived Vm.
+// A session: lines that are checked as one growing `main`, each of which runs once, in one
+// long-lived Vm.
 //
 //   Session session(setup);                      // what the project's files declare is in scope
 //   Session::Answer answer = session.evaluate("let x = 6 * 7");
@@ -44,9 +45,10 @@ public:
       Exited,     // the program asked to end: `exitCode`
     };
     Kind kind = Kind::Done;
-    std::string value, type;        // of an expression
-    std::string message;            // a panic with its trace; or why it was refused
-    std::vector<std::string> gone;  // bindings that a new definition took away
+    std::string value, type;       // of an expression
+    std::string message;           // a panic with its trace; or why it was refused
+    std::vector<std::string> gone; // bindings that a new definition took away
+    std::vector<std::string> notes;
     int exitCode = 0;
   };
 
@@ -81,9 +83,11 @@ private:
   /// Makes the last expression a binding, so that its value can be looked at.
   void bindValue(Line& line);
   /// Puts together the program of the session and the line; false after reports.
-  bool checkLine(Line& line, std::vector<ast::Item*>& items, std::vector<std::string>& gone, bool folds);
+  bool checkLine(Line& line, std::vector<ast::Item*>& items, std::vector<std::string>& gone,
+                 bool folds);
   void assemble(const Line& line, llvm::ArrayRef<ast::Item*> items);
-  /// Takes bindings away whose statements do not hold any more. False when there was none among the reports.
+  /// Takes bindings away whose statements do not hold any more. False when there was none among the
+  /// reports.
   bool dropBroken(Engine::Mark mark, std::vector<std::string>& gone);
   void dropStatement(const ast::Stmt* statement, std::vector<std::string>& gone);
   Answer run(Line& line, std::vector<ast::Item*> items, Answer answer);
@@ -92,8 +96,8 @@ private:
 
   SessionSetup setup_;
   std::vector<ast::Item*> projectItems_;
-  std::vector<ast::Item*> items_;         // of accepted lines
-  std::vector<ast::Stmt*> statements_;    // the `let`s of accepted lines
+  std::vector<ast::Item*> items_;      // of accepted lines
+  std::vector<ast::Stmt*> statements_; // the `let`s of accepted lines
   std::vector<Binding> bindings_;
   FileId lastFile_ = FileId::None;
   unsigned count_ = 0;

@@ -20,7 +20,8 @@ std::string scratch() {
   return root;
 }
 
-ChildResult repl(const std::string& lines, std::vector<std::string> more = {}, std::string directory = scratch()) {
+ChildResult repl(const std::string& lines, std::vector<std::string> more = {},
+                 std::string directory = scratch()) {
   gos::test::ChildRequest request;
   request.arguments = {GOS_PROGRAM, "repl"};
   request.arguments.insert(request.arguments.end(), more.begin(), more.end());
@@ -30,29 +31,36 @@ ChildResult repl(const std::string& lines, std::vector<std::string> more = {}, s
   return gos::test::runChild(request);
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
-void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+void write(const std::string& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
 
 } // namespace
 
 TEST_CASE("the value of an expression is shown with its type, and nothing else is printed") {
-  const ChildResult result = repl("6 * 7\n\"a\\nb\"\n#[1, 2]\n(1.5, 'x')\nlet quiet = 1\n()\nNone::<i64>\n");
-  CHECK(result.out == "42 : i64\n\"a\\nb\" : String\n#[1, 2] : Vec<i64>\n(1.5, 'x') : (f64, char)\nNone : Option<i64>\n");
+  const ChildResult result =
+      repl("6 * 7\n\"a\\nb\"\n#[1, 2]\n(1.5, 'x')\nlet quiet = 1\n()\nNone::<i64>\n");
+  CHECK(result.out == "42 : i64\n\"a\\nb\" : String\n#[1, 2] : Vec<i64>\n(1.5, 'x') : (f64, "
+                      "char)\nNone : Option<i64>\n");
   CHECK(result.err == "");
   CHECK(result.exitedWith(0));
 }
 
 TEST_CASE("bindings stay, are written, and give way to later ones of their name") {
   const ChildResult result = repl("let x = 6\nlet mut sum = 0\nsum = sum + x\nsum += 1\nsum\n"
-                                  "let x = f\"text {x}\"\nx\nlet (a, b) = (1, \"two\")\nb\na + sum\n");
+                                  "let x = f\"text {x}\"\nx\nlet a, b = 1, \"two\"\nb\na + sum\n");
   CHECK(result.out == "7 : i64\n\"text 6\" : String\n\"two\" : String\n8 : i64\n");
   CHECK(result.err == "");
 }
 
 TEST_CASE("containers are changed in place and copied by value") {
-  const ChildResult result = repl("let mut xs = #[3, 1, 2]\nlet copy = xs\nxs.push(9)\nxs.sort()\nxs\ncopy\nxs[0] = 7\nxs\n"
-                                  "let mut m: Map<String, i64> = {}\nm.insert(\"a\", 1)\nm.inc(\"a\", 4)\nm\n");
+  const ChildResult result = repl(
+      "let mut xs = #[3, 1, 2]\nlet copy = xs\nxs.push(9)\nxs.sort()\nxs\ncopy\nxs[0] = 7\nxs\n"
+      "let mut m: Map<String, i64> = {}\nm.insert(\"a\", 1)\nm.inc(\"a\", 4)\nm\n");
   CHECK(result.out == "#[1, 2, 3, 9] : Vec<i64>\n#[3, 1, 2] : Vec<i64>\n#[7, 2, 3, 9] : Vec<i64>\n"
                       "None : Option<i64>\n{\"a\": 5} : Map<String, i64>\n");
   CHECK(result.err == "");
@@ -63,33 +71,38 @@ TEST_CASE("what a line does to the world it does once") {
   CHECK(result.out == "one\ntwo\n5 : i64\n5 : i64\n");
 }
 
-TEST_CASE("items stay: functions, types with methods, traits, generics, constants, statics, imports") {
-  const ChildResult result = repl("use std::strings\n"
-                                  "#[derive(Debug)]\nstruct Point { x: i64, y: i64 }\n"
-                                  "impl Point { fn sum(&self) -> i64 { self.x + self.y } }\n"
-                                  "trait Twice { fn twice(&self) -> Self }\n"
-                                  "impl Twice for i64 { fn twice(&self) -> i64 { *self * 2 } }\n"
-                                  "fn pick<T>(a: T, b: T) -> T { b }\n"
-                                  "const LIMIT: i64 = 10\nstatic mut COUNT: i64 = 0\n"
-                                  "let p = Point { x: 1, y: 2 }\np\np.sum()\n21.twice()\npick(\"a\", strings::trim(\" b \"))\n"
-                                  "LIMIT\nCOUNT = COUNT + 1\nCOUNT += 1\nCOUNT\n");
-  CHECK(result.out == "Point { x: 1, y: 2 } : Point\n3 : i64\n42 : i64\n\"b\" : String\n10 : i64\n2 : i64\n");
+TEST_CASE(
+    "items stay: functions, types with methods, traits, generics, constants, statics, imports") {
+  const ChildResult result = repl(
+      "use std::strings\n"
+      "#[derive(Debug)]\nstruct Point { x: i64, y: i64 }\n"
+      "impl Point { fn sum(&self) -> i64 { self.x + self.y } }\n"
+      "trait Twice { fn twice(&self) -> Self }\n"
+      "impl Twice for i64 { fn twice(&self) -> i64 { *self * 2 } }\n"
+      "fn pick<T>(a: T, b: T) -> T { b }\n"
+      "const LIMIT: i64 = 10\nstatic mut COUNT: i64 = 0\n"
+      "let p = Point { x: 1, y: 2 }\np\np.sum()\n21.twice()\npick(\"a\", strings::trim(\" b \"))\n"
+      "LIMIT\nCOUNT = COUNT + 1\nCOUNT += 1\nCOUNT\n");
+  CHECK(result.out ==
+        "Point { x: 1, y: 2 } : Point\n3 : i64\n42 : i64\n\"b\" : String\n10 : i64\n2 : i64\n");
   CHECK(result.err == "");
 }
 
 TEST_CASE("closures outlive their line, and share what they captured") {
-  const ChildResult result = repl("let mut seen = #[1]\nlet add = |n: i64| { seen.push(n) }\nadd(2)\nadd(3)\nseen\n"
-                                  "let k = 10\nlet f = |n: i64| n + k\nlet k = 1000\nf(1)\n");
+  const ChildResult result =
+      repl("let mut seen = #[1]\nlet add = |n: i64| { seen.push(n) }\nadd(2)\nadd(3)\nseen\n"
+           "let k = 10\nlet f = |n: i64| n + k\nlet k = 1000\nf(1)\n");
   CHECK(result.out == "#[1, 2, 3] : Vec<i64>\n11 : i64\n");
   CHECK(result.err == "");
 }
 
 TEST_CASE("recursive types and values of library types survive many lines") {
-  const ChildResult result = repl("#[derive(Debug)]\nenum Tree { Leaf, Node(Vec<Tree>, i64) }\n"
-                                  "let t = Tree::Node(#[Tree::Leaf, Tree::Node(#[], 2)], 1)\n1 + 1\n"
-                                  "fn total(t: Tree) -> i64 { match t { Tree::Leaf => 0, Tree::Node(inner, n) => n + "
-                                  "inner.map(|x| total(x)).sum() } }\ntotal(t)\nt\n"
-                                  "use std::time\nlet d = time::Duration::from_millis(1500)\nd.as_millis()\n");
+  const ChildResult result =
+      repl("#[derive(Debug)]\nenum Tree { Leaf, Node(Vec<Tree>, i64) }\n"
+           "let t = Tree::Node(#[Tree::Leaf, Tree::Node(#[], 2)], 1)\n1 + 1\n"
+           "fn total(t: Tree) -> i64 { match t { Tree::Leaf => 0, Tree::Node(inner, n) => n + "
+           "inner.map(|x| total(x)).sum() } }\ntotal(t)\nt\n"
+           "use std::time\nlet d = time::Duration::from_millis(1500)\nd.as_millis()\n");
   CHECK(has(result.out, "3 : i64\nNode(#[Leaf, Node(#[], 2)], 1) : Tree\n1500 : i64\n"));
   CHECK(result.err == "");
 }
@@ -104,8 +117,9 @@ TEST_CASE("a mistake is shown with a caret in its line, and the session goes on"
 }
 
 TEST_CASE("a panic ends its line alone; what it had done before stays done") {
-  const ChildResult result = repl("let mut xs = #[1]\nfn bad(i: i64) -> i64 { let v = #[0]\n v[i] }\n"
-                                  "{ xs.push(2)\n bad(5) }\nlet lost = bad(6)\nlost\nxs\n");
+  const ChildResult result =
+      repl("let mut xs = #[1]\nfn bad(i: i64) -> i64 { let v = #[0]\n v[i] }\n"
+           "{ xs.push(2)\n bad(5) }\nlet lost = bad(6)\nlost\nxs\n");
   CHECK(has(result.out, "#[1, 2] : Vec<i64>\n"));
   CHECK(has(result.err, "error: panic: "));
   CHECK(has(result.err, "in bad at <line 2>:2:"));
@@ -114,24 +128,28 @@ TEST_CASE("a panic ends its line alone; what it had done before stays done") {
 }
 
 TEST_CASE("`?` ends a line with its error") {
-  const ChildResult result = repl("use std::fs\nlet text = fs::read_to_string(\"/no/such/file\")?\n1\n"
-                                  "use std::strconv\nlet n = strconv::parse_i64(\"12\")?\nn\n");
+  const ChildResult result =
+      repl("use std::fs\nlet text = fs::read_to_string(\"/no/such/file\")?\n1\n"
+           "use std::strconv\nlet n = strconv::parse_i64(\"12\")?\nn\n");
   CHECK(result.out == "1 : i64\n12 : i64\n");
   CHECK(has(result.err, "error: "));
 }
 
 TEST_CASE("exit ends the session with its code, after what was to be done at the end") {
-  const ChildResult result = repl("use std::{process, runtime}\nruntime::at_exit(|| { println!(\"bye\") })\n"
-                                  "process::exit(7)\nprintln!(\"never\")\n");
+  const ChildResult result =
+      repl("use std::{process, runtime}\nruntime::at_exit(|| { println!(\"bye\") })\n"
+           "process::exit(7)\nprintln!(\"never\")\n");
   CHECK(result.out == "bye\n");
   CHECK(result.exitedWith(7));
 }
 
 TEST_CASE("a line goes on until its brackets and texts are closed, and an empty one ends it") {
-  const ChildResult result = repl("fn f(\n  n: i64,\n) -> i64 {\n\n  n * 2\n}\nf(\n4)\n/* a\ncomment */ 5\n(1 +\n\n6\n");
+  const ChildResult result =
+      repl("fn f(\n  n: i64,\n) -> i64 {\n\n  n * 2\n}\nf(\n4)\n/* a\ncomment */ 5\n(1 +\n\n6\n");
   CHECK(has(result.out, "6 : i64\n"));
   CHECK(has(result.err, "<line"));
-  const ChildResult good = repl("fn f(\n  n: i64,\n) -> i64 {\n  n * 2\n}\nf(\n4)\n/* a\ncomment */ 5\n");
+  const ChildResult good =
+      repl("fn f(\n  n: i64,\n) -> i64 {\n  n * 2\n}\nf(\n4)\n/* a\ncomment */ 5\n");
   CHECK(good.out == "8 : i64\n5 : i64\n");
   CHECK(good.err == "");
 }
@@ -148,7 +166,8 @@ TEST_CASE("a new definition takes the place of the old one, and a binding that d
 }
 
 TEST_CASE("the type of a binding is fixed by its line") {
-  const ChildResult result = repl("let n = 5\nlet byte: u8 = n\nn\nlet f = 1.5\nlet g: f32 = f\nf\n");
+  const ChildResult result =
+      repl("let n = 5\nlet byte: u8 = n\nn\nlet f = 1.5\nlet g: f32 = f\nf\n");
   CHECK(result.out == "5 : i64\n1.5 : f64\n");
   CHECK(result.err != "");
   CHECK(result.exitedWith(1));
@@ -156,12 +175,14 @@ TEST_CASE("the type of a binding is fixed by its line") {
 
 TEST_CASE("commands: type, load, reset, help, quit, and one that is not known") {
   const std::string place = scratch();
-  write(place + "/more.gos", "// A file.\nfn triple(n: i64) -> i64 { n * 3 }\nlet loaded = triple(5)\n");
-  const ChildResult result = repl("let x = 1\n:type (x, \"a\")\n:type println!(\"not run\")\n:load more.gos\nloaded\ntriple(2)\n"
-                                  ":reset\nx\n:help\n:qiut\n:load nowhere.gos\n:type\n:quit\n1\n",
-                                  {}, place);
+  write(place + "/more.gos",
+        "// A file.\nfn triple(n: i64) -> i64 { n * 3 }\nlet loaded = triple(5)\n");
+  const ChildResult result = repl(
+      "let x = 1\n:type (x, \"a\")\n:type println!(\"never\")\n:load more.gos\nloaded\ntriple(2)\n"
+      ":reset\nx\n:help\n:qiut\n:load nowhere.gos\n:type\n:quit\n1\n",
+      {}, place);
   CHECK(has(result.out, "(i64, String)\n"));
-  CHECK(!has(result.out, "not run"));
+  CHECK(!has(result.out, "never"));
   CHECK(has(result.out, "15 : i64\n6 : i64\n"));
   CHECK(has(result.out, ":load FILE"));
   CHECK(!has(result.out, "1 : i64\n1"));
@@ -170,15 +191,18 @@ TEST_CASE("commands: type, load, reset, help, quit, and one that is not known") 
   CHECK(has(result.err, "cannot open `nowhere.gos`"));
 }
 
-TEST_CASE("what the files of a project declare is in scope, private items too, and its main does not run") {
+TEST_CASE("what the files of a project declare is in scope, private items too, and its main does "
+          "not run") {
   const std::string place = scratch();
   write(place + "/project.toml", "[project]\nid = \"example.com/shop\"\nversion = \"1.0.0\"\n");
   ::mkdir((place + "/src").c_str(), 0755);
-  write(place + "/src/main.gos", "fn price(n: i64) -> i64 { n * 3 }\nfn main() { println!(\"main ran\") }\n");
+  write(place + "/src/main.gos",
+        "fn price(n: i64) -> i64 { n * 3 }\nfn main() { println!(\"main ran\") }\n");
   write(place + "/src/cart.gos", "pub fn total(xs: Vec<i64>) -> i64 { xs.sum() }\n");
   for (const auto& arguments : {std::vector<std::string>{}, std::vector<std::string>{place}}) {
-    const ChildResult result = repl("price(5)\ncart::total(#[1, 2])\nuse cart::total\ntotal(#[4])\n", arguments,
-                                    arguments.empty() ? place : scratch());
+    const ChildResult result =
+        repl("price(5)\ncart::total(#[1, 2])\nuse cart::total\ntotal(#[4])\n", arguments,
+             arguments.empty() ? place : scratch());
     CHECK(result.out == "15 : i64\n3 : i64\n4 : i64\n");
     CHECK(result.err == "");
   }
@@ -187,13 +211,16 @@ TEST_CASE("what the files of a project declare is in scope, private items too, a
 TEST_CASE("regions in lines are folded under the policy of check, and nothing is loosened") {
   const std::string place = scratch();
   write(place + "/inside.txt", "kept here");
-  const std::string lines = "use std::{fs, env}\nlet inside = comptime { fs::read_to_string(\"inside.txt\").unwrap() }\ninside\n"
-                            "comptime { fs::read_to_string(\"/etc/hostname\") }\n"
-                            "comptime { fs::write(\"made.txt\", \"x\") }\ncomptime { env::var(\"HOME\") }\n"
-                            "comptime fn table() -> Vec<i64> { #[1, 2, 3].map(|n| n * n) }\ntable()\n"
-                            "fs::read_to_string(\"inside.txt\").unwrap()\n";
+  const std::string lines =
+      "use std::{fs, env}\nlet inside = comptime { fs::read_to_string(\"inside.txt\").unwrap() "
+      "}\ninside\n"
+      "comptime { fs::read_to_string(\"/etc/hostname\").is_ok() }\n"
+      "comptime { fs::write(\"made.txt\", \"x\").is_ok() }\ncomptime { "
+      "env::var(\"HOME\").is_some() }\n"
+      "comptime fn table() -> i64 { #[1, 2, 3].map(|n| n * n).sum() }\ntable()\n"
+      "fs::read_to_string(\"inside.txt\").unwrap()\n";
   const ChildResult confined = repl(lines, {}, place);
-  CHECK(has(confined.out, "\"kept here\" : String\n#[1, 4, 9] : Vec<i64>\n\"kept here\" : String\n"));
+  CHECK(has(confined.out, "\"kept here\" : String\n14 : i64\n\"kept here\" : String\n"));
   size_t denials = 0;
   for (size_t at = 0; (at = confined.err.find("GX0010", at)) != std::string::npos; ++at)
     ++denials;
@@ -203,7 +230,7 @@ TEST_CASE("regions in lines are folded under the policy of check, and nothing is
   const ChildResult none = repl(lines, {"--comptime-io=none"}, place);
   CHECK(has(none.err, "GX0010"));
   CHECK(has(none.out, "\"kept here\" : String\n")); // at run time everything is allowed
-  CHECK(!has(none.out, "\"kept here\" : String\n#[1, 4, 9] : Vec<i64>\n\"kept here\""));
+  CHECK(!has(none.out, "\"kept here\" : String\n14 : i64\n\"kept here\""));
 }
 
 TEST_CASE("a manifest tightens the regions of lines") {
@@ -212,13 +239,16 @@ TEST_CASE("a manifest tightens the regions of lines") {
         "[project]\nid = \"example.com/tight\"\nversion = \"1.0.0\"\ncomptime-io = \"none\"\n");
   ::mkdir((place + "/src").c_str(), 0755);
   write(place + "/src/lib.gos", "pub fn one() -> i64 { 1 }\n");
-  const ChildResult result = repl("use std::fs\ncomptime { fs::read_to_string(\"lib.gos\") }\none()\n", {"--comptime-io=full"}, place);
+  const ChildResult result =
+      repl("use std::fs\ncomptime { fs::read_to_string(\"lib.gos\").is_ok() }\none()\n",
+           {"--comptime-io=full"}, place);
   CHECK(has(result.err, "GX0010"));
   CHECK(has(result.out, "1 : i64\n"));
 }
 
 TEST_CASE("a loop of a region is bounded, and the session goes on") {
-  const ChildResult result = repl("comptime { let mut n = 0\n while true { n += 1 }\n n }\n1\n", {"--comptime-steps=100000"});
+  const ChildResult result = repl("comptime { let mut n = 0\n while true { n += 1 }\n n }\n1\n",
+                                  {"--comptime-steps=100000"});
   CHECK(has(result.err, "GX0009"));
   CHECK(result.out == "1 : i64\n");
 }
@@ -244,11 +274,29 @@ TEST_CASE("no input, garbage and an unfinished end are met with a message or not
   CHECK(repl("\n\n  \n").exitedWith(0));
   CHECK(has(repl("fn f( {").err, "error"));
   CHECK(has(repl("\"abc").err, "error"));
-  for (const char* garbage : {"\xff\xfe\x80\n", "let let let\n", "}\n", "::\n", ":\n", "#!\n", "let x\n", "return\n", "break\n",
-                              "use nothing::here\n", "fn main() {}\n", "let r = &mut 5\n"}) {
+  for (const char* garbage :
+       {"\xff\xfe\x80\n", "let let let\n", "}\n", "::\n", ":\n", "#!\n", "let x\n", "return\n",
+        "break\n", "use nothing::here\n", "fn main() {}\n", "let r = &mut 5\n"}) {
     const ChildResult result = repl(std::string(garbage) + "1 + 1\n");
     CHECK_MESSAGE(result.end == ChildResult::End::Exited, garbage);
     CHECK_MESSAGE((result.code == 0 || result.code == 1), garbage);
-    CHECK_MESSAGE(has(result.out, "2 : i64\n"), garbage);
+    CHECK_MESSAGE(has(result.out, "2 : i64\n"), std::string(garbage));
   }
+}
+
+TEST_CASE("T058: a region that writes is refused at the first line of a session, and `gos doc` runs no region at all") {
+  const std::string place = scratch();
+  write(place + "/evil.gos", "use std::fs\n// Made.\npub const MADE: bool = comptime { fs::write(\"made.txt\", \"x\").is_ok() }\n"
+                             "fn main() { println!(\"{}\", MADE) }\n");
+  const ChildResult session = repl("1 + 1\n", {"evil.gos"}, place);
+  CHECK(has(session.err, "GX0010"));
+  CHECK(session.exitedWith(1));
+  gos::test::ChildRequest request;
+  request.arguments = {GOS_PROGRAM, "doc", "evil.gos"};
+  request.directory = place;
+  request.limit = std::chrono::seconds(600);
+  const ChildResult shown = gos::test::runChild(request);
+  CHECK(has(shown.out, "const MADE: bool"));
+  CHECK(shown.exitedWith(0));
+  CHECK(::access((place + "/made.txt").c_str(), F_OK) != 0);
 }

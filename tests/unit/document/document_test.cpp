@@ -131,14 +131,17 @@ std::string contentOf(const std::string& path) {
   std::ifstream in(path);
   return {std::istreambuf_iterator<char>(in), {}};
 }
-std::string problemOf(llvm::Error error) { return llvm::toString(std::move(error)); }
+std::string problemOf(llvm::Error error) {
+  return llvm::toString(std::move(error));
+}
 
 } // namespace
 
 TEST_CASE("signatures read as their author wrote them, with regular blanks") {
   Documented program(kShapes);
   CHECK(program.item("Point::length").signature == "pub fn length(&self, scale: f64 = 1.0) -> f64");
-  CHECK(program.item("inner::twice").signature == "pub fn twice<T: Number>(n: T) -> T where T: Copy");
+  CHECK(program.item("inner::twice").signature ==
+        "pub fn twice<T: Number>(n: T) -> T where T: Copy");
   CHECK(program.item("Side").signature == "pub enum Side {\n    Left\n    Right(i64)\n}");
   CHECK(program.item("Point").signature ==
         "#[derive(Debug, Clone)]\npub struct Point {\n    pub x: f64\n    y: f64\n}");
@@ -173,7 +176,8 @@ TEST_CASE("a fenced block knows its text, its owner and its line") {
 }
 
 TEST_CASE("which fences are tests is told by their info string") {
-  const auto blocks = document::fencedBlocks("```text\na\n```\n~~~gossamer\nb\n~~~\n````\n```\n````\n```rust\nc");
+  const auto blocks =
+      document::fencedBlocks("```text\na\n```\n~~~gossamer\nb\n~~~\n````\n```\n````\n```rust\nc");
   REQUIRE(blocks.size() == 4);
   CHECK(!blocks[0].isTest());
   CHECK((blocks[1].isTest() && blocks[1].text == "b\n"));
@@ -217,7 +221,8 @@ TEST_CASE("every module of std says what it is for") {
 }
 
 TEST_CASE("pages are well formed, for the whole library too") {
-  for (const Documentation& documentation : {document::documentLibrary(), Documented(kShapes).documentation})
+  for (const Documentation& documentation :
+       {document::documentLibrary(), Documented(kShapes).documentation})
     for (const document::Page& page : document::renderSite(documentation))
       if (StringRef(page.name).ends_with(".html"))
         CHECK_MESSAGE(htmlProblem(page.content) == "", page.name);
@@ -248,9 +253,10 @@ TEST_CASE("links of pages lead to pages and anchors that exist") {
 }
 
 TEST_CASE("hostile comments reach a page as text") {
-  Documented program("// <script>alert(1)</script> & \"quotes\" [x](javascript:alert(1)) [y](https://a.b/?c&d)\n"
-                     "// [z](data:text/html,q) `</code><img src=x>` \x1b[31mred\x1b[0m\n"
-                     "pub fn f(text: String = \"</pre><script>\") {}\n");
+  Documented program(
+      "// <script>alert(1)</script> & \"quotes\" [x](javascript:alert(1)) [y](https://a.b/?c&d)\n"
+      "// [z](data:text/html,q) `</code><img src=x>` \x1b[31mred\x1b[0m\n"
+      "pub fn f(text: String = \"</pre><script>\") {}\n");
   for (const document::Page& page : document::renderSite(program.documentation)) {
     const StringRef html = page.content;
     if (!StringRef(page.name).ends_with(".html"))
@@ -269,13 +275,14 @@ TEST_CASE("hostile comments reach a page as text") {
 }
 
 TEST_CASE("any text is Markdown, and reading it takes linear time") {
-  for (const char* text : {"", "`", "``", "**", "*", "[", "[](", "[a](b", "# ", "#", "- ", "1. ", "```", "~~~x\n", "\\",
-                           "\xff\xfe", "* a\n  * b\n\n\n1. c"}) {
+  for (const char* text : {"", "`", "``", "**", "*", "[", "[](", "[a](b", "# ", "#", "- ", "1. ",
+                           "```", "~~~x\n", "\\", "\xff\xfe", "* a\n  * b\n\n\n1. c"}) {
     document::parseMarkdown(text);
     document::parseInline(text);
     document::summary(text);
   }
-  const std::string many = std::string(200'000, '[') + std::string(200'000, '*') + std::string(100'000, '`');
+  const std::string many =
+      std::string(200'000, '[') + std::string(200'000, '*') + std::string(100'000, '`');
   CHECK(!document::parseInline(many).empty());
 }
 
@@ -295,7 +302,8 @@ TEST_CASE("a site is written whole, replaced whole, and nothing foreign is touch
     const std::string other = root + "/other";
     REQUIRE(::mkdir(other.c_str(), 0755) == 0);
     std::ofstream(other + "/thesis.txt") << "years of work";
-    CHECK(StringRef(problemOf(document::writeSite(other, {{"index.html", "x"}}))).contains("did not make"));
+    CHECK(StringRef(problemOf(document::writeSite(other, {{"index.html", "x"}})))
+              .contains("did not make"));
     CHECK(contentOf(other + "/thesis.txt") == "years of work");
     CHECK(::access((other + "/index.html").c_str(), F_OK) != 0);
   }
@@ -311,7 +319,8 @@ TEST_CASE("a site is written whole, replaced whole, and nothing foreign is touch
     CHECK(problemOf(document::writeSite(root + "/a/b/c", {{"index.html", "x"}})) != "");
   }
   SUBCASE("a page that cannot be written leaves the old site") {
-    CHECK(problemOf(document::writeSite(site, {{"index.html", "three"}, {"no/such.html", "x"}})) != "");
+    CHECK(problemOf(document::writeSite(site, {{"index.html", "three"}, {"no/such.html", "x"}})) !=
+          "");
     CHECK(contentOf(site + "/index.html") == "two");
   }
 }
@@ -321,7 +330,8 @@ TEST_CASE("a binding is documented from data") {
   bindings::ModuleSignature& module = signatures.modules.emplace_back();
   module.path = "stats::fast";
   module.documentation = "Numbers, quickly.\n\n```\nlet x: u8 = 1;\n```";
-  module.functions.push_back({"mean", "gos_mean", {{"values", "Vec<f64>"}}, "Option<f64>", "The mean."});
+  module.functions.push_back(
+      {"mean", "gos_mean", {{"values", "Vec<f64>"}}, "Option<f64>", "The mean."});
   module.structs.push_back({"Point", {{"x", "f64"}}, ""});
   module.opaques.push_back({"Table", "Stays in Rust."});
   const Documentation documentation = document::documentBindings(signatures);
