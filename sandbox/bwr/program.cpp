@@ -158,6 +158,8 @@ private:
     names.home = request.home;
     names.workdir = request.policy.workingDirectory().str();
     names.command = options_.command;
+    names.project = request.project;
+    names.projectMarkers = request.projectMarkers;
     std::vector<std::string> notes;
     const std::string text = sandbox::learnedProfile(learned, names, notes);
     if (llvm::Error error = file.write(text)) {

@@ -234,6 +234,8 @@ private:
       return;
     const Phase& phase = *applied.phase;
     request_.phase = spelling(phase.kind).str();
+    request_.project = applied.project;
+    request_.projectMarkers = profile.project;
     request_.madeFiles = std::move(applied.madeFiles);
     llvm::append_range(request_.notes, applied.notes);
     profileRules_ = std::move(applied.rules);

@@ -14,6 +14,8 @@ struct Request {
   std::string home;    // canonical; empty if there is none
   std::string profile; // its name, or empty
   std::string phase;
+  std::string project; // where a profile found one, with what marks it
+  std::vector<std::string> projectMarkers;
   std::vector<std::string> notes;     // for --explain
   std::vector<std::string> madeFiles; // empty ones, to be removed if they still are
   /// What a run that fails is told; already one sentence each.

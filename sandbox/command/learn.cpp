@@ -71,8 +71,12 @@ std::optional<std::string> pattern(StringRef path, const LearnedNames& names) {
   const auto beneath = [&](const std::string& directory, StringRef word) {
     return word.str() + path.drop_front(directory.size()).str();
   };
+  // Without markers a profile's project is the working directory.
+  const bool isOwn = names.project.empty() || names.project == names.workdir;
   if (!names.workdir.empty() && names.workdir != "/" && isAtOrBeneath(path, names.workdir))
-    return beneath(names.workdir, "${workdir}");
+    return beneath(names.workdir, isOwn ? "${project}" : "${workdir}");
+  if (!isOwn && names.project != "/" && isAtOrBeneath(path, names.project))
+    return beneath(names.project, "${project}");
   if (!names.home.empty() && names.home != "/" && isAtOrBeneath(path, names.home))
     return beneath(names.home, "~");
   return path.str();
@@ -169,6 +173,12 @@ std::string learnedProfile(const Learned& learned, const LearnedNames& names,
   out += "summary = " + tomlString("learned from a run of " + shownTool) + "\n";
   out += "# With this line the profile is also chosen by the command's name:\n# commands = [" +
          escapeForText(tomlString(shownName)) + "]\n";
+  if (!names.projectMarkers.empty()) {
+    out += "project = [";
+    for (const std::string& marker : names.projectMarkers)
+      out += (&marker == &names.projectMarkers.front() ? "" : ", ") + tomlString(marker);
+    out += "]\n";
+  }
   out += "\n[phase.build]\n";
   if (learned.network != NetworkMode::None)
     out += "# The network is never granted by a profile: bwr --network " +

@@ -26,13 +26,16 @@ struct Learned {
   std::vector<UsedPath> used;
   bool workdirRead = false, workdirWritten = false;
   NetworkMode network = NetworkMode::None;
-  std::vector<std::string> refused; // flags, as a report gives them
+  std::vector<std::string> refused; // flags, as a report gives them, or a path with advice
   uint64_t forgotten = 0;           // distinct paths beyond the most that are kept
 };
 
 struct LearnedNames {
-  std::string home, workdir; // written as `~` and `${workdir}`
+  std::string home, workdir; // written as `~` and, where no project is above it, `${project}`
   std::vector<std::string> command;
+  /// The project that the run was in and the files that mark it, where a profile knew them.
+  std::string project = {};
+  std::vector<std::string> projectMarkers = {};
 };
 
 /// Neighbours become their directory where there are several, never above the grant that allowed

@@ -1,5 +1,6 @@
 #include "sandbox/command/recorder.h"
 
+#include "sandbox/command/command_policy.h"
 #include "sandbox/command/seen_tree.h"
 #include "sandbox/linux/path_walk.h"
 #include "sandbox/sys_error.h"
@@ -151,13 +152,16 @@ std::string familyName(uint64_t family) {
 } // namespace
 
 struct Recorder::State {
-  State(const Policy& policyOfRun, const ChildPlan& planOfRun, const HostTree& host, bool learnsToo)
-      : policy(policyOfRun), plan(planOfRun), tree(planOfRun, host), learns(learnsToo) {}
+  State(const Policy& policyOfRun, const ChildPlan& planOfRun, const HostTree& host, bool learnsToo,
+        std::vector<std::string> everyHome)
+      : policy(policyOfRun), plan(planOfRun), tree(planOfRun, host), learns(learnsToo),
+        homes(std::move(everyHome)) {}
 
   const Policy& policy;
   const ChildPlan& plan;
   const SeenTree tree;
   const bool learns;
+  const std::vector<std::string> homes;
 
   std::vector<Denied> lines;
   llvm::StringMap<size_t> lineOf;
@@ -297,7 +301,8 @@ struct Recorder::State {
     return place;
   }
 
-  /// Is this what programs look for everywhere?
+  /// Is this what programs look for everywhere? Only names that are known for it: somebody who
+  /// looks at `~/data` means it.
   bool isHarmless(const Place& place, Operation operation) const {
     if (llvm::is_contained(kProbedPaths, place.path))
       return true;
@@ -307,22 +312,76 @@ struct Recorder::State {
     const llvm::StringRef parent = parentPath(place.path);
     if (workdir.empty() || !isAtOrBeneath(workdir, parent) || isAtOrBeneath(place.path, workdir))
       return false;
-    const llvm::StringRef name = llvm::StringRef(place.path).rsplit('/').second;
-    return operation == Operation::Query || llvm::is_contained(kProbedAbove, name);
+    return llvm::is_contained(kProbedAbove, llvm::StringRef(place.path).rsplit('/').second);
   }
 
-  void adviseOn(const Verdict& verdict, const Place& place, PathAct act, Denied& line) const {
-    const bool entry = isEntryAct(act) || place.kind == NodeKind::Missing;
-    const llvm::StringRef target = entry ? parentPath(place.path) : llvm::StringRef(place.path);
+  // ---- advice
+  // -------------------------------------------------------------------------------------
+
+  /// A directory that nobody should open for writing on the word of a report.
+  bool isWide(llvm::StringRef directory) const {
+    return directory == "/" || directory == "/tmp" || directory == "/var/tmp" ||
+           directory == "/dev/shm" || llvm::any_of(homes, [&](const std::string& home) {
+             return isAtOrBeneath(home, directory);
+           });
+  }
+
+  /// Gives the flag that lets the operation be, where the policy would take it and then allow it.
+  bool offer(llvm::StringRef target, Access access, llvm::StringRef path, Operation operation,
+             Denied& line) const {
+    std::string replaced;
+    std::vector<PathRule> rules;
+    for (const PathRule& rule : policy.rules())
+      if (rule.origin == Origin::User && rule.path == target && rule.access != Access::Deny)
+        replaced = rule.writtenAs;
+      else
+        rules.push_back(rule);
+    rules.push_back({target.str(), access, Origin::User, {}});
+    const Policy widened = Policy().withLevel(policy.level()).withRules(std::move(rules));
+    if (llvm::Error error = widened.check()) {
+      llvm::consumeError(std::move(error));
+      return false;
+    }
+    if (!decide(widened, path, operation).allowed)
+      return false;
+    line.flag = (access == Access::ReadWrite ? "--rw " : "--ro ") + shellQuoted(target);
+    if (!replaced.empty())
+      line.advice = "in place of `" + replaced + "`";
+    return true;
+  }
+
+  void adviseOnWrite(const Place& place, PathAct act, Denied& line) const {
+    const bool missing = place.kind == NodeKind::Missing;
+    if (!isEntryAct(act) && !missing) {
+      (void)offer(place.path, Access::ReadWrite, place.path, Operation::Write, line);
+      return;
+    }
+    const llvm::StringRef parent = parentPath(place.path);
+    const bool wide = isWide(parent);
+    // What is mounted by a rule of its own cannot be replaced or removed in its directory either.
+    if (!wide && !tree.isMountPoint(place.path) &&
+        offer(parent, Access::ReadWrite, place.path, Operation::Write, line))
+      return;
+    const bool makesFile =
+        act == PathAct::Open || act == PathAct::OpenStructured || act == PathAct::Create;
+    if (wide && missing && (makesFile || act == PathAct::MakeDirectory))
+      line.advice = "all of `" + parent.str() +
+                    "` is too much to grant; make it first: " + (makesFile ? "touch " : "mkdir ") +
+                    shellQuoted(place.path) + ", then bwr --rw " + shellQuoted(place.path);
+    else if (wide)
+      line.advice = "only a directory of its own can be granted, not all of `" + parent.str() + "`";
+    else
+      line.advice = "no grant allows it; do it outside of bwr";
+  }
+
+  void adviseOn(const Verdict& verdict, const Place& place, PathAct act, Operation operation,
+                Denied& line) const {
     switch (verdict.remedy) {
     case Remedy::GrantReadOnly:
-      line.flag = "--ro " + shellQuoted(place.path);
+      (void)offer(place.path, Access::ReadOnly, place.path, operation, line);
       return;
     case Remedy::GrantReadWrite:
-      if (target == "/")
-        line.advice = "only a directory of its own can be granted, not all of `/`";
-      else
-        line.flag = "--rw " + shellQuoted(target);
+      adviseOnWrite(place, act, line);
       return;
     case Remedy::RemoveUserRule: {
       const std::string& written = policy.rules()[*verdict.rule].writtenAs;
@@ -395,7 +454,14 @@ struct Recorder::State {
     line.call = callName(call.number);
     line.operation = path.act == PathAct::Connect ? "connect" : spelling(operation).str();
     line.path = place.path;
-    const Verdict verdict = decide(policy, place.path, operation);
+    const bool writes = operation == Operation::Write;
+    Verdict verdict = decide(policy, place.path, operation);
+    if (!verdict.allowed && verdict.rule &&
+        policy.rules()[*verdict.rule].origin == Origin::Shipped &&
+        tree.permits(place.path, writes)) {
+      verdict.allowed = true; // a guard whose name was missing: nothing stood there
+      verdict.rule = tree.ruleOver(place.path);
+    }
     if (verdict.allowed) {
       if (learns)
         learn(place, path, verdict);
@@ -403,8 +469,8 @@ struct Recorder::State {
           !tree.isMountPoint(place.path))
         return nothing;
       line.rule = "`" + place.path + "` is the root of a grant: what is in it can go, it stays";
-      if (const llvm::StringRef parent = parentPath(place.path); parent != "/")
-        line.flag = "--rw " + shellQuoted(parent);
+      if (const llvm::StringRef parent = parentPath(place.path); !isWide(parent))
+        (void)offer(parent, Access::ReadWrite, parent, Operation::Write, line);
       return note(std::move(line), "w" + place.path, call.process);
     }
     // What is not there outside is not there inside: nobody refused it.
@@ -416,9 +482,15 @@ struct Recorder::State {
       return nothing; // "file exists", as outside
     line.rule = describe(policy, verdict, place.path);
     line.harmless = exists || isHarmless(place, operation);
-    adviseOn(verdict, place, path.act, line);
-    const bool writes = operation == Operation::Write;
-    return note(std::move(line), (writes ? "w" : "r") + place.path, call.process);
+    std::string sameAs = (writes ? "w" : "r") + place.path;
+    // Trying a flag costs more than all else; once a line, and none for what is only counted.
+    if (lines.size() != kMostDenied && !lineOf.contains(sameAs)) {
+      if (exists && verdict.remedy == Remedy::GrantReadWrite) // "file exists" is what it asks for
+        (void)offer(place.path, Access::ReadOnly, place.path, Operation::Query, line);
+      else
+        adviseOn(verdict, place, path.act, operation, line);
+    }
+    return note(std::move(line), sameAs, call.process);
   }
 
   void remember(int value) {
@@ -565,8 +637,9 @@ struct Recorder::State {
   }
 };
 
-Recorder::Recorder(const Policy& policy, const ChildPlan& plan, const HostTree& tree, bool learns)
-    : state_(std::make_unique<State>(policy, plan, tree, learns)) {}
+Recorder::Recorder(const Policy& policy, const ChildPlan& plan, const HostTree& tree, bool learns,
+                   std::vector<std::string> homes)
+    : state_(std::make_unique<State>(policy, plan, tree, learns, std::move(homes))) {}
 Recorder::~Recorder() = default;
 
 void Recorder::take(const SeenCall& call) {
@@ -603,10 +676,14 @@ Learned Recorder::learned() const {
   learned.workdirWritten = state_->workdirWritten;
   learned.network = state_->networkUsed;
   learned.forgotten = state_->forgotten;
-  for (const Denied& line : state_->lines)
-    if (!line.harmless && !line.flag.empty() && !llvm::is_contained(learned.refused, line.flag) &&
+  // What is closed on purpose has neither, and a profile does not name it.
+  for (const Denied& line : state_->lines) {
+    const std::string text =
+        line.flag.empty() && !line.advice.empty() ? line.path + ": " + line.advice : line.flag;
+    if (!line.harmless && !text.empty() && !llvm::is_contained(learned.refused, text) &&
         learned.refused.size() < kMostNames)
-      learned.refused.push_back(line.flag);
+      learned.refused.push_back(text);
+  }
   return learned;
 }
 
@@ -614,7 +691,10 @@ Learned Recorder::learned() const {
 
 llvm::Expected<std::unique_ptr<Observer>> Observer::create(const Policy& policy, const Run& run,
                                                            bool learns) {
-  std::unique_ptr<Observer> observer(new Observer(policy, run, learns));
+  const HostFacts facts = hostFacts();
+  std::vector<std::string> homes = facts.homes;
+  llvm::append_range(homes, facts.everyHome);
+  std::unique_ptr<Observer> observer(new Observer(policy, run, learns, std::move(homes)));
   if (observer->descriptor_ < 0)
     return observer; // it ended before anything could be seen, or has no filter
   auto server =

@@ -14,8 +14,10 @@ namespace gos::sandbox {
 
 class Recorder {
 public:
-  /// `policy`, `plan` and `tree` outlive the recorder.
-  Recorder(const Policy& policy, const ChildPlan& plan, const HostTree& tree, bool learns);
+  /// `policy`, `plan` and `tree` outlive the recorder. `homes` are the directories that no advice
+  /// opens for writing, nor what holds them.
+  Recorder(const Policy& policy, const ChildPlan& plan, const HostTree& tree, bool learns,
+           std::vector<std::string> homes);
   ~Recorder();
   void take(const SeenCall& call);
   Report report() const;
@@ -40,8 +42,9 @@ public:
   Learned learned() const { return recorder_.learned(); }
 
 private:
-  Observer(const Policy& policy, const Run& run, bool learns)
-      : recorder_(policy, run.plan(), hostTree(), learns), descriptor_(run.notifications()) {}
+  Observer(const Policy& policy, const Run& run, bool learns, std::vector<std::string> homes)
+      : recorder_(policy, run.plan(), hostTree(), learns, std::move(homes)),
+        descriptor_(run.notifications()) {}
 
   Recorder recorder_;
   int descriptor_;

@@ -51,8 +51,15 @@ Run::~Run() = default;
 
 class FirstProcess {
 public:
-  explicit FirstProcess(Child made) : child(std::move(made)) {}
+  FirstProcess(Child made, const int (&of)[3])
+      : child(std::move(made)), streams{of[0], of[1], of[2]} {}
+  bool fits(const Beginning& beginning, const int (&wanted)[3]) const {
+    return child.running() && child.beginning() == beginning && llvm::equal(streams, wanted);
+  }
   Child child;
+
+private:
+  int streams[3];
 };
 
 namespace {
@@ -213,7 +220,7 @@ public:
                           failure.index());
       });
     };
-    if (ahead && ahead->child.beginning() == beginningOf(plan_)) {
+    if (ahead && ahead->fits(beginningOf(plan_), input.streams)) {
       child_ = std::move(ahead->child);
     } else {
       if (ahead) // begun for another plan
@@ -381,7 +388,7 @@ std::shared_ptr<FirstProcess> beginAhead(SandboxLevel level, NetworkMode network
     llvm::consumeError(child.takeError()); // the start proper fails in the same way, and says how
     return nullptr;
   }
-  return std::make_shared<FirstProcess>(std::move(*child));
+  return std::make_shared<FirstProcess>(std::move(*child), streams);
 }
 
 /// A start up to the point where something of it has to be made.

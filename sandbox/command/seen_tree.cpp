@@ -68,6 +68,17 @@ bool SeenTree::isOwn(llvm::StringRef path) const {
   return false;
 }
 
+bool SeenTree::permits(llvm::StringRef path, bool writes) const {
+  const ViewStep* cover = covering(path);
+  return cover != nullptr && cover->kind == Kind::Bind && cover->source == cover->path &&
+         !(writes && cover->readOnly);
+}
+
+std::optional<size_t> SeenTree::ruleOver(llvm::StringRef path) const {
+  const ViewStep* cover = covering(path);
+  return cover == nullptr ? std::nullopt : cover->rule;
+}
+
 NodeKind SeenTree::behindTemporary(llvm::StringRef path) const {
   const ViewStep* cover = covering(path);
   const bool isTemporary = cover != nullptr && cover->kind == Kind::Bind && !temporary_.empty() &&

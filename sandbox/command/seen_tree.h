@@ -18,6 +18,12 @@ public:
   NodeKind behindTemporary(llvm::StringRef path) const;
   /// Is the entry itself made by the view: a leading directory, a link, a file of ours?
   const ViewStep* made(llvm::StringRef path) const;
+  /// Did the kernel let it be, whatever a rule says? A guard or a denial whose name was missing
+  /// when the run started is nothing in the view: what it would have covered is the grant's around
+  /// it.
+  bool permits(llvm::StringRef path, bool writes) const;
+  /// The rule of the mount that stands over a path.
+  std::optional<size_t> ruleOver(llvm::StringRef path) const;
   /// Does a mount stand on it?
   bool isMountPoint(llvm::StringRef path) const;
 

@@ -170,4 +170,72 @@ TEST_CASE("a run that is dropped ends, with everything it started") {
   }
 }
 
+TEST_CASE("a first process that is started ahead serves its run, and no other one") {
+  const Room room;
+  struct Row {
+    SandboxLevel ahead, level;
+    NetworkMode network;
+    bool otherStreams;
+  };
+  for (const Row& row :
+       {Row{SandboxLevel::Standard, SandboxLevel::Standard, NetworkMode::None, false},
+        Row{SandboxLevel::Strict, SandboxLevel::Strict, NetworkMode::None, false},
+        // What it was begun for is less, more, or something else than the policy asks for.
+        Row{SandboxLevel::Standard, SandboxLevel::Strict, NetworkMode::None, false},
+        Row{SandboxLevel::Strict, SandboxLevel::Standard, NetworkMode::None, false},
+        Row{SandboxLevel::Standard, SandboxLevel::Standard, NetworkMode::Open, false},
+        Row{SandboxLevel::Strict, SandboxLevel::Basic, NetworkMode::None, false},
+        Row{SandboxLevel::Strict, SandboxLevel::Strict, NetworkMode::None, true}}) {
+    CAPTURE(spelling(row.ahead).str());
+    CAPTURE(spelling(row.level).str());
+    CAPTURE(row.otherStreams);
+    // The level is proven first, or nothing is started ahead.
+    REQUIRE(bool(run(policyFor(room, row.ahead), optionsFor({"true"}))));
+    int ends[2], others[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    REQUIRE(::pipe2(others, O_CLOEXEC) == 0);
+    RunOptions options = optionsFor({"readlink", "/proc/self/ns/net"});
+    options.streams = RunOptions::Streams::Inherit;
+    options.standardOutput = row.otherStreams ? others[1] : ends[1];
+    std::shared_ptr<FirstProcess> ahead = startAhead(row.ahead, NetworkMode::None, options);
+    CHECK(ahead != nullptr);
+    options.ahead = ahead;
+    options.standardOutput = ends[1];
+    Policy policy = policyFor(room, row.level).withNetwork(row.network);
+    llvm::Expected<std::unique_ptr<Run>> started = start(policy, options);
+    REQUIRE(bool(started));
+    ::close(ends[1]);
+    std::string text;
+    char buffer[256];
+    for (ssize_t got; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;)
+      text.append(buffer, size_t(got));
+    ::close(ends[0]);
+    const std::string own = std::filesystem::read_symlink("/proc/self/ns/net").string() + "\n";
+    const bool shares = row.network == NetworkMode::Open || row.level == SandboxLevel::Basic;
+    CHECK((text == own) == shares);
+    CHECK(llvm::StringRef(text).starts_with("net:["));
+    // Neither the run nor what was begun for nothing holds a stream.
+    ::close(others[1]);
+    CHECK(::read(others[0], buffer, 1) == 0);
+    ::close(others[0]);
+  }
+}
+
+TEST_CASE("a first process that nobody needs ends when it is let go of") {
+  const Room room;
+  REQUIRE(bool(run(policyFor(room, SandboxLevel::Strict), optionsFor({"true"}))));
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  RunOptions options;
+  options.standardOutput = ends[1];
+  std::shared_ptr<FirstProcess> ahead =
+      startAhead(SandboxLevel::Strict, NetworkMode::None, options);
+  REQUIRE(ahead != nullptr);
+  ahead.reset();
+  ::close(ends[1]);
+  char byte;
+  CHECK(::read(ends[0], &byte, 1) == 0);
+  ::close(ends[0]);
+}
+
 } // namespace gos::sandbox
