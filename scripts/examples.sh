@@ -106,3 +106,23 @@ show_bwr() {
   sed 's/^/  | /' build/example.out
   [ "$status" -eq 0 ]
 }
+
+# A project whose Rust crates are hostile, as Cargo builds it and in the sandbox.
+show_bindings() {
+  local gos=$1 bwr=$2 status=0
+  printf '\n-- examples/hostile_binding: %s\n' "$(example_title examples/hostile_binding)"
+  example_text examples/hostile_binding
+  if ! command -v cargo >/dev/null 2>&1; then
+    printf '  there is no cargo here: apt-get install cargo-web\n'
+    return 0
+  fi
+  if ! "$bwr" --level strict -- true </dev/null 2>build/example.out; then
+    sed 's/^/  | /' build/example.out
+    printf '  this host cannot show it; bwr --capabilities says more\n'
+    return 0
+  fi
+  printf '\n  $ examples/hostile_binding/run.sh gos\n'
+  sh examples/hostile_binding/run.sh "$gos" </dev/null >build/example.out 2>&1 || status=$?
+  sed 's/^/  | /' build/example.out
+  [ "$status" -eq 0 ]
+}

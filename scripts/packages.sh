@@ -144,6 +144,11 @@ need_test() {
     "python3-venv makes environments under bwr"
 }
 
+# A Cargo of the user's own is as good as the package.
+need_run() {
+  command -v cargo >/dev/null 2>&1 || want_packages "cargo-web builds the Rust crates of an example"
+}
+
 # The big real builds of --full.
 need_full() {
   want_packages \
