@@ -160,8 +160,10 @@ TEST_CASE(
       room.write("src/main.gos", "fn main() {}\n");
       room.write("src/lib.rs", room.read("src/main.rs") + "\n" + Bound::kLibrary);
       room.write("Cargo.toml", manifest + "\n[dependencies.gossamer-binding]\nversion = \"0.1\"\n");
-      const std::string cache = room.top() + "/cache";
-      room.makeDirectory(cache);
+      // Beside the room, whose every entry is compared.
+      const Room beside(who);
+      const std::string cache = beside.top() + "/cache";
+      beside.makeDirectory(cache);
       scene.buildWith([&](const std::string&, const std::vector<std::string>&, How how) {
         how.set["XDG_CACHE_HOME"] = cache;
         return room.plain(
