@@ -1,5 +1,6 @@
 // gos repl: lines of a program, run as they come, with the modules of a project in scope.
 
+#include "compiler/document/document.h"
 #include "compiler/driver/command.h"
 #include "compiler/driver/pipeline.h"
 #include "compiler/repl/editor.h"
@@ -230,9 +231,11 @@ private:
     if (const size_t cut = word.rfind("::"); cut != StringRef::npos) {
       StringRef module = word.take_front(cut);
       module.consume_front("std::");
-      for (const stdlib::BuiltinRow& row : stdlib::rowsOfModule(module))
-        if (row.type.empty() && row.name.starts_with(word.drop_front(cut + 2)))
-          found.push_back((word.take_front(cut + 2) + row.name).str());
+      if (!module.empty() && stdlib::hasModule(module))
+        for (const document::Module& each : document::documentLibrary(module).modules)
+          for (const document::Item& item : each.items)
+            if (StringRef(item.name).starts_with(word.drop_front(cut + 2)))
+              found.push_back((word.take_front(cut + 2) + item.name).str());
     }
     llvm::sort(found);
     found.erase(std::unique(found.begin(), found.end()), found.end());
