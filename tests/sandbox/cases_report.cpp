@@ -202,6 +202,60 @@ TEST_CASE("B014 the report says why the root of a grant stays") {
   }
 }
 
+TEST_CASE("B070 a guard that was missing and is made is told once, and as no refusal") {
+  for (As who : identities()) {
+    const std::string script = "mkdir .vscode && echo x >.vscode/tasks.json && cat .vscode/*";
+    for (const std::string& level : confining()) {
+      Room room(who);
+      const Outcome run = room.bwrShell(level, {"--report", "--json"}, script);
+      INFO(name(who), " ", level, " ", run.err);
+      CHECK(run.out == "x\n");
+      for (const char* path : {"/.vscode", "/.vscode/tasks.json"})
+        CHECK(linesAbout(objectOf(run), room.project() + path).empty());
+      CHECK(run.err.find("the command made `" + room.project() + "/.vscode`") != std::string::npos);
+      // The next run has it guarded, and says so.
+      const Outcome next = room.bwrShell(level, {"--report", "--json"}, "echo y >.vscode/b");
+      CHECK(next.code != 0);
+      CHECK(linesAbout(objectOf(next), room.project() + "/.vscode/b").size() == 1);
+    }
+  }
+}
+
+TEST_CASE("B070 what somebody asked for is shown, with a flag that works and is no wider") {
+  for (As who : identities()) {
+    Room room(who);
+    room.makeDirectory(room.home() + "/data");
+    room.write(room.home() + "/data/f", "x");
+    room.makeDirectory(room.home() + "/w");
+    How how;
+    how.directory = room.home() + "/w";
+    for (const std::string& level : confining()) {
+      const std::string data = room.home() + "/data", made = room.home() + "/made";
+      const Outcome run =
+          room.bwrShell(level, {"--report", "--json"}, "ls ~/data; echo x >~/made", how);
+      INFO(name(who), " ", level, " ", run.err);
+      const llvm::json::Object object = objectOf(run);
+      const Lines seen = linesAbout(object, data);
+      REQUIRE(seen.size() == 1);
+      CHECK(llvm::StringRef(seen[0]).contains(" --ro " + data + " "));
+      for (const llvm::json::Value& entry : *object.getObject("report")->getArray("denied")) {
+        const llvm::json::Object& line = *entry.getAsObject();
+        CHECK(line.getString("flag").value_or("") != "--rw " + room.home());
+        if (line.getString("path").value_or("") == data)
+          CHECK(line.getBoolean("harmless") == false);
+        if (line.getString("path").value_or("") == made)
+          CHECK(line.getString("advice").value_or("").contains("touch " + made));
+      }
+      room.write(made, "");
+      const Outcome allowed =
+          room.bwrShell(level, {"--ro", data, "--rw", made}, "ls ~/data; echo x >~/made", how);
+      CHECK(allowed.out == "f\n");
+      CHECK(room.read(made) == "x\n");
+      ::unlink(made.c_str());
+    }
+  }
+}
+
 TEST_CASE("B070 a report inside a report is refused by name") {
   for (As who : identities()) {
     Room room(who);

@@ -49,12 +49,24 @@ TEST_CASE("what was used is granted, and chosen by nobody but the user") {
   REQUIRE(result.profile->phases.size() == 1);
   const Phase& phase = result.profile->phases[0];
   CHECK(phase.readOnly == std::vector<std::string>{"/srv/data"});
-  CHECK(phase.readWrite == std::vector<std::string>{"~/.m2", "${workdir}/sub"});
+  CHECK(phase.readWrite == std::vector<std::string>{"~/.m2", "${project}/sub"});
   CHECK(phase.project == Access::ReadWrite);
   CHECK(phase.network == NetworkMode::Client);
   CHECK(result.text.find("#   --ro /srv/secret\n") != std::string::npos);
   CHECK(result.notes == std::vector<std::string>{
                             "what was refused is not granted by the profile; comments in it: 1"});
+}
+
+TEST_CASE("a project above the working directory is found again by what marks it") {
+  Learned learned;
+  learned.used = {{"/home/ann/p/sub/out", Access::ReadWrite, "/home/ann/p/sub/out"},
+                  {"/home/ann/p/inc", Access::ReadOnly, "/home/ann/p"}};
+  const Written result =
+      written(learned, {"/home/ann", "/home/ann/p/sub", {"make"}, "/home/ann/p", {"a.toml", "b"}});
+  REQUIRE_MESSAGE(result.profile, result.text);
+  CHECK(result.profile->project == std::vector<std::string>{"a.toml", "b"});
+  CHECK(result.profile->phases[0].readOnly == std::vector<std::string>{"${project}/inc"});
+  CHECK(result.profile->phases[0].readWrite == std::vector<std::string>{"${workdir}/out"});
 }
 
 TEST_CASE("T134 names of any text come back from the profile as they are") {

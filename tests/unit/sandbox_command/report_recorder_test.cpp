@@ -58,7 +58,8 @@ struct Watched {
     REQUIRE_MESSAGE(bool(compiled), llvm::toString(compiled.takeError()));
     plan = std::move(*compiled);
     plan.filterNotifies = true;
-    recorder = std::make_unique<Recorder>(policy, plan, tree, learns);
+    recorder = std::make_unique<Recorder>(policy, plan, tree, learns,
+                                          std::vector<std::string>{"/home/ann", "/root"});
   }
 
   Watched& open(llvm::StringRef path, uint64_t flags = O_RDONLY) {
@@ -238,6 +239,68 @@ TEST_CASE("making a directory that exists is what every build does") {
   CHECK(run.text().empty());
   run.entry("mkdirat", PathAct::MakeDirectory, "/opt/new", /*creates=*/true);
   CHECK(run.text() == "write /opt/new --rw /opt\n");
+}
+
+TEST_CASE("a guard whose name was missing stood nowhere, so nothing of it was refused") {
+  Watched run(policyOf().readOnly("/home/ann/p/.vscode", Origin::Shipped));
+  run.entry("mkdirat", PathAct::MakeDirectory, "/home/ann/p/.vscode", /*creates=*/true);
+  run.tree.directory("/home/ann/p/.vscode");
+  run.open("/home/ann/p/.vscode/tasks", O_WRONLY | O_CREAT);
+  CHECK(run.text().empty());
+  CHECK(run.recorder->learned().workdirWritten);
+  // One that is there stands.
+  Watched guarded(policyOf(), host().file("/home/ann/p/.git/hooks/pre-commit"));
+  guarded.open("/home/ann/p/.git/hooks/pre-commit", O_WRONLY);
+  CHECK(guarded.text() ==
+        "write /home/ann/p/.git/hooks/pre-commit --rw /home/ann/p/.git/hooks/pre-commit\n");
+}
+
+TEST_CASE("what somebody means is not called harmless") {
+  Watched run(policyOf(), host().directory("/home/ann/data").file("/home/ann/data/x"));
+  run.look("/home/ann/data"); // all that `ls ~/data` comes to
+  CHECK(run.text() == "query /home/ann/data --ro /home/ann/data\n");
+}
+
+TEST_CASE("no advice opens a home or what holds it, and a narrow grant is what is named") {
+  Watched run(policyOf(), host().directory("/home/ann/other"));
+  run.open("/home/ann/notes", O_WRONLY | O_CREAT | O_TRUNC); // is there: it alone
+  run.open("/home/ann/new", O_WRONLY | O_CREAT | O_TRUNC);   // would need the home
+  run.entry("mkdirat", PathAct::MakeDirectory, "/home/ann/newdir", /*creates=*/true);
+  run.entry("unlinkat", PathAct::Remove, "/home/ann/notes");
+  run.entry("unlinkat", PathAct::Remove, "/home/ann/other");
+  run.entry("mkdirat", PathAct::MakeDirectory, "/newroot", /*creates=*/true);
+  run.entry("mkdirat", PathAct::MakeDirectory, "/home/bob", /*creates=*/true);
+  // There already, and out of sight: to see it is enough.
+  run.entry("mkdirat", PathAct::MakeDirectory, "/srv/data", /*creates=*/true);
+  run.entry("unlinkat", PathAct::Remove, "/home/ann/p"); // the root of a grant
+  std::string advice;
+  for (const Denied& line : run.lines()) {
+    CHECK(line.flag != "--rw /home/ann");
+    CHECK(line.flag != "--rw /home");
+    CHECK(line.flag != "--rw /");
+    CHECK(line.flag != "--rw /srv");
+    CHECK((!line.flag.empty() || !line.advice.empty() || line.path == "/home/ann/p"));
+    advice += line.advice + "\n";
+  }
+  CHECK(run.text().find("write /home/ann/notes --rw /home/ann/notes\n") != std::string::npos);
+  CHECK(run.text().find("write /srv/data --ro /srv/data\n") != std::string::npos);
+  CHECK(advice.find("touch /home/ann/new, then bwr --rw /home/ann/new\n") != std::string::npos);
+  CHECK(advice.find("mkdir /home/ann/newdir, then bwr --rw /home/ann/newdir\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("no flag is named that the policy would not take") {
+  Watched run(policyOf().readOnly("/srv/data", Origin::User, "--ro /srv/data"),
+              host().file("/home/ann/p/.git/hooks/a"));
+  run.open("/srv/data/new", O_WRONLY | O_CREAT);
+  REQUIRE(run.lines().size() == 1);
+  CHECK(run.lines()[0].flag == "--rw /srv/data");
+  CHECK(run.lines()[0].advice == "in place of `--ro /srv/data`"); // both together contradict
+  // Of its own mount: a grant of the directory around it would not let it go.
+  run.entry("unlinkat", PathAct::Remove, "/home/ann/p/.git/hooks");
+  REQUIRE(run.lines().size() == 2);
+  CHECK(run.lines()[1].flag.empty());
+  CHECK(!run.lines()[1].advice.empty());
 }
 
 TEST_CASE("B014 the root of a grant stays, and the report says why") {
