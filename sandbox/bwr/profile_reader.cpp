@@ -22,6 +22,7 @@ enum class Key : uint8_t {
 enum class Type : uint8_t {
   Word,
   WordList,
+  FileWordList,
   PathList,
   NameList,
   Settings,
@@ -144,6 +145,9 @@ private:
     case Type::WordList:
       return checkList(entry, "a list of words", checked,
                        [](StringRef word) { return !word.empty() && !hasControl(word); });
+    case Type::FileWordList:
+      return checkList(entry, "a list of texts `FILE WORD`, with FILE relative and without `..`",
+                       checked, isFileWord);
     case Type::PathList:
       return checkList(entry,
                        "a list of paths that begin with `/`, `~/` or `${NAME}`, without `..`",
@@ -172,6 +176,15 @@ private:
 
   static bool hasControl(StringRef text) {
     return llvm::any_of(text, [](char c) { return uint8_t(c) < 0x20 || c == 0x7f; });
+  }
+
+  static bool isFileWord(StringRef text) {
+    const auto [file, word] = text.split(' ');
+    llvm::SmallVector<StringRef> parts;
+    file.split(parts, '/');
+    return !hasControl(text) && !word.empty() && !word.contains(' ') &&
+           llvm::all_of(
+               parts, [](StringRef part) { return !part.empty() && part != "." && part != ".."; });
   }
 
   bool checkList(const TomlEntry& entry, const std::string& expected, Checked& checked,
@@ -275,6 +288,7 @@ private:
     case Key::PhaseCreate:
     case Key::PhaseCreateFiles:
     case Key::PhaseExpects:
+    case Key::PhaseNamedPrograms:
     case Key::PhasePass:
     case Key::PhaseSet:
     case Key::PhaseSetOffline:
@@ -334,6 +348,8 @@ private:
       phase.createFiles = value.list;
     else if (key == Key::PhaseExpects)
       phase.expects = value.list;
+    else if (key == Key::PhaseNamedPrograms)
+      phase.namedPrograms = value.list;
     else if (key == Key::PhasePass)
       phase.pass = value.list;
     else if (key == Key::PhaseSet)

@@ -3,9 +3,12 @@
 #include "sandbox/bwr/apply_profile.h"
 #include "sandbox/command/command_lookup.h"
 #include "sandbox/policy/host/host_paths.h"
+#include "sandbox/sys_error.h"
+#include "sandbox/unique_fd.h"
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -216,8 +219,70 @@ private:
     if (!applied)
       return applied.takeError();
     request_.profile = profile->name;
+    if (llvm::Error error = checkNamedPrograms(*profile, *applied))
+      return error;
     keepApplied(*profile, std::move(*applied));
     return llvm::Error::success();
+  }
+
+  /// A step that has the network must not run what the project names: where the tool has a variable
+  /// for it the profile sets that, and what is left is looked for here. By bytes and not by syntax,
+  /// so that no two readers of a file can differ.
+  llvm::Error checkNamedPrograms(const Profile& profile, const AppliedProfile& applied) const {
+    if (applied.phase == nullptr || options_.network == NetworkMode::None || !bounded())
+      return llvm::Error::success();
+    for (const std::string& entry : applied.phase->namedPrograms) {
+      const auto [file, word] = StringRef(entry).split(' ');
+      for (std::string directory = workdir_;;
+           directory = directory.substr(0, directory.rfind('/'))) {
+        if (directory.empty() ||
+            (!isAtOrBeneath(directory, applied.project) && !isGranted(directory)))
+          break;
+        const std::string path = directory + "/" + file.str();
+        const std::optional<std::string> text = contentOf(path);
+        if (text && !StringRef(*text).contains(word) && !StringRef(*text).contains('\\'))
+          continue;
+        if (!text && ::access(path.c_str(), F_OK) != 0)
+          continue;
+        return llvm::make_error<PolicyError>(
+            "`" + path + "` " +
+                (!text ? "cannot be read"
+                 : StringRef(*text).contains(word)
+                     ? "holds `" + word.str() + "`"
+                     : "holds a backslash, which may hide `" + word.str() + "`") +
+                ", by which a project names programs, and this step would run them with the "
+                "network",
+            "look at it, and take it away for this step; or leave out `" + entry +
+                "` of `named_programs` in a profile of your own: bwr --show-profile " +
+                profile.name);
+      }
+    }
+    return llvm::Error::success();
+  }
+
+  /// None of what is no file, cannot be read, or is larger than any configuration is.
+  static std::optional<std::string> contentOf(const std::string& path) {
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    struct stat status{};
+    constexpr off_t kMost = off_t(1) << 20;
+    if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_size > kMost)
+      return std::nullopt;
+    std::string text(size_t(kMost) + 1, '\0');
+    size_t size = 0;
+    while (size != text.size()) {
+      const ssize_t got = retryInterrupted(
+          [&] { return ::read(file.get(), text.data() + size, text.size() - size); });
+      if (got < 0)
+        return std::nullopt;
+      if (got == 0)
+        break;
+      size += size_t(got);
+    }
+    if (size == text.size())
+      return std::nullopt;
+    text.resize(size);
+    return text;
   }
 
   void notTaken(const Profile& profile, const sandbox::FoundCommand& tool) {

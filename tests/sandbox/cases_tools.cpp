@@ -152,6 +152,63 @@ TEST_CASE("B074 cargo whatever of its home, its lock file and its target is ther
         });
 }
 
+TEST_CASE("B074 a cargo fetch runs no program that the project names") {
+  if (!has("B074, named programs", {"cargo", "rustc", "python3"}))
+    return;
+  const Registry registry;
+  const auto prepare = [&](const Room& room, const std::string& file, const std::string& text) {
+    cargoProject(room, registry);
+    room.write("named", "#!/bin/sh\n: >\"$(dirname \"$0\")/canary\"\nexec rustc \"$@\"\n", 0755);
+    room.write(file, (file == ".cargo/config.toml" ? room.read(file) : "") + text);
+  };
+  // Overridden: the fetch works and the canary stays away.
+  for (const std::string key : {"rustc", "rustc-wrapper", "rustc-workspace-wrapper"}) {
+    CAPTURE(key);
+    const auto text = [&](const Room& room) {
+      return "[build]\n" + key + " = \"" + room.path("named") + "\"\n";
+    };
+    for (As who : identities()) {
+      const Room plain(who);
+      prepare(plain, ".cargo/config.toml", text(plain));
+      (void)plain.plain({"cargo", "fetch"}, tool());
+      if (key != "rustc-workspace-wrapper") // which a fetch has no use for today
+        REQUIRE(plain.exists("canary"));
+    }
+    each(confining(), [&](const Room& room, const std::string& level) {
+      prepare(room, ".cargo/config.toml", text(room));
+      const Outcome run = room.bwr(level, {"--network", "client", "--rw", room.project()},
+                                   {"cargo", "fetch"}, tool());
+      CHECK_MESSAGE(run.code == 0, run.err);
+      CHECK(!room.exists("canary"));
+    });
+  }
+  // Refused, with the name of the file.
+  const std::pair<std::string, std::string> refused[] = {
+      {"rust-toolchain.toml", "[toolchain]\npath = \"/proc/self/cwd/tc\"\n"},
+      {"rust-toolchain.toml", "[toolchain]\n\"pa\\u0074h\" = \"/proc/self/cwd/tc\"\n"},
+      {"rust-toolchain", "/proc/self/cwd/tc\n"},
+      {".cargo/config.toml", "[env]\nLD_PRELOAD = { value = \"/x.so\", force = true }\n"},
+      {".cargo/config.toml", "[registry]\nglobal-credential-providers = [\"./named\"]\n"},
+      {".cargo/config", "include = \"other.toml\"\n"}};
+  for (const auto& [file, text] : refused) {
+    CAPTURE(file);
+    CAPTURE(text);
+    each(confining(), [&](const Room& room, const std::string& level) {
+      prepare(room, file, text);
+      Outcome run = room.bwr(level, {"--network", "client"}, {"cargo", "fetch"}, tool());
+      CHECK(run.code == 126);
+      CHECK_MESSAGE(contains(run.err, "`" + room.path(file) + "` holds"), run.err);
+      // From a directory of the project as well, and not where there is no network to abuse.
+      How beneath = tool();
+      room.makeDirectory("src/deep");
+      beneath.directory = room.path("src/deep");
+      run = room.bwr(level, {"--network", "client"}, {"cargo", "fetch"}, beneath);
+      CHECK_MESSAGE(run.code == 126, run.err);
+      CHECK(room.bwr(level, {}, {"cargo", "fetch"}, tool()).code != 126);
+    });
+  }
+}
+
 TEST_CASE("B074 a toolchain of rustup in a home, and clippy") {
   const char* home = ::getenv("HOME");
   const std::string cargoHome = std::string(home != nullptr ? home : "/nowhere") + "/.cargo";

@@ -156,6 +156,49 @@ TEST_CASE("B078 yarn 4 fetches without running scripts and runs them without the
                   {kDependency, "postinstall.txt", "built.txt"}});
 }
 
+TEST_CASE("B078 a fetch runs no git and no shell that the project names") {
+  if (!has("B078, named programs", {"npm", "node", "git"}))
+    return;
+  const auto prepare = [](const Room& room) {
+    room.write("named", "#!/bin/sh\n: >" + room.path("canary") + "\nexit 1\n", 0755);
+    room.write(".npmrc", "git=" + room.path("named") + "\nscript-shell=" + room.path("named") +
+                             "\nignore-scripts=false\nfetch-retries=0\n");
+    room.write("package.json",
+               "{\"name\":\"a\",\"version\":\"1.0.0\",\"scripts\":{\"preinstall\":\"true\"},"
+               "\"dependencies\":{\"x\":\"git+https://127.0.0.1:1/x.git\"}}");
+  };
+  const std::vector<std::string> fetch = {"npm", "install", "--ignore-scripts"};
+  for (As who : identities()) {
+    const Room plain(who);
+    prepare(plain);
+    CHECK(plain.plain(fetch, tool()).code != 0);
+    REQUIRE(plain.exists("canary"));
+  }
+  each(confining(), [&](const Room& room, const std::string& level) {
+    prepare(room);
+    const Outcome run = room.bwr(level, {"--network", "client"}, fetch, tool());
+    CHECK(run.code != 0);                                   // nobody listens there
+    CHECK_MESSAGE(contains(run.err, "ls-remote"), run.err); // git was run, the system's
+    CHECK(!room.exists("canary"));
+  });
+}
+
+TEST_CASE("B078 plugins that a project names for yarn are not run with the network") {
+  each(confining(), [&](const Room& room, const std::string& level) {
+    room.write("package.json", "{\"name\":\"a\"}");
+    const std::vector<std::string> flags = {"--network", "client", "--profile", "yarn"};
+    // Control: without plugins the step runs.
+    room.write(".yarnrc.yml", "nodeLinker: node-modules\n");
+    CHECK(room.bwr(level, flags, {"sh", "--ignore-scripts"}).code != 126);
+    for (const char* text : {"plugins:\n  - ./evil.cjs\n", "\"plu\\x67ins\": [./evil.cjs]\n"}) {
+      room.write(".yarnrc.yml", text);
+      const Outcome run = room.bwr(level, flags, {"sh", "--ignore-scripts"});
+      CHECK(run.code == 126);
+      CHECK_MESSAGE(contains(run.err, ".yarnrc.yml` holds"), run.err);
+    }
+  });
+}
+
 TEST_CASE("B079 node starts children and believes their answers, and npm starts") {
   if (!has("B079", {"node", "npm"}))
     return;

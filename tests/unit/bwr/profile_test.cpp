@@ -55,6 +55,18 @@ TEST_CASE("an unknown key is an error in every table, with the nearest one") {
   }
 }
 
+TEST_CASE("a file that may name programs is relative, and has one word") {
+  const auto phase = [](const std::string& list) {
+    return read("summary = \"x\"\n[phase.build]\nnamed_programs = [" + list + "]\n").profile;
+  };
+  REQUIRE(phase("\"a/b.toml word\""));
+  CHECK(phase("\"a/b.toml word\"")->phases[0].namedPrograms ==
+        std::vector<std::string>{"a/b.toml word"});
+  for (const char* bad :
+       {"\"a\"", "\"a \"", "\"/a b\"", "\"../a b\"", "\"a//b c\"", "\"a b c\"", "1"})
+    CHECK_MESSAGE(!phase(bad), bad);
+}
+
 TEST_CASE("a value of the wrong kind is an error at its place") {
   for (const char* line :
        {"project = \"readonly\"", "project = true", "network = \"off\"", "read_only = \"x\"",
