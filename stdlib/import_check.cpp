@@ -179,13 +179,16 @@ constexpr StructShape kStructs[] = {
     {"DirInfo", "(String, String, bool, bool, bool, i64)", false},
     {"Metadata", "(i64, bool, bool, bool, i64, i64)", false},
     {"Output", "(String, String, i64)", false},
+    {"OutputBytes", "(Vec<u8>, Vec<u8>, i64)", false},
+    {"Policy", "(Vec<String>, String, String)", false},
     {"JoinTask", "(i64, String, Vec<i64>, String)", false},
     {"JoinHandle", "(JoinTask, Vec<T>)", false},
     {"Sender", "(Channel<T>)", false},
     {"Receiver", "(Channel<T>)", false},
     {"Channel", "(Vec<T>, i64, i64, Vec<i64>, Vec<i64>)", false},
-    {"Slot", "(T)", false},
-    {"WaitQueue", "(Vec<i64>)", false},
+    {"sync::Sender", "(Channel<T>)", false},
+    {"sync::Slot", "(T)", false},
+    {"sync::WaitQueue", "(Vec<i64>)", false},
 };
 
 struct ScalarShape {

@@ -1,6 +1,7 @@
 #include "sandbox/command/runner.h"
 
 #include "sandbox/command/command_lookup.h"
+#include "sandbox/command/orphans.h"
 #include "sandbox/command/placeholders.h"
 #include "sandbox/linux/features.h"
 #include "sandbox/linux/landlock_plan.h"
@@ -20,6 +21,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,9 +67,36 @@ private:
 
 namespace {
 
+/// The numbers that a start assigns end at 64, and it holds some above.
+constexpr rlim_t kLeastDescriptors = 80;
+
 llvm::Error problem(RunProblem kind, std::string text, std::string remedy = {},
                     std::string primitive = {}) {
   return llvm::make_error<RunError>(kind, std::move(text), std::move(remedy), std::move(primitive));
+}
+
+/// Limits of the caller that every step runs into have nothing to do with the step.
+llvm::Error limitError(int error) {
+  const auto soft = [](auto which) {
+    rlimit limit{};
+    ::getrlimit(which, &limit);
+    return uint64_t(limit.rlim_cur);
+  };
+  if (error == EMFILE)
+    return problem(RunProblem::Policy,
+                   llvm::formatv("the limit of open files, {0}, is too low to start a run",
+                                 soft(RLIMIT_NOFILE)),
+                   "ulimit -n 1024");
+  if (error == ENFILE)
+    return problem(RunProblem::Policy, "this host has no open files left to start a run with",
+                   "end what holds them: lsof | wc -l");
+  if (error == EFBIG)
+    return problem(RunProblem::Policy,
+                   llvm::formatv("the limit of the size of files, {0} bytes, is too low to start a "
+                                 "run",
+                                 soft(RLIMIT_FSIZE)),
+                   "ulimit -f unlimited");
+  return llvm::Error::success();
 }
 
 /// Any error of ours as a RunError: what cannot be said better is a policy that cannot be kept
@@ -75,6 +105,10 @@ llvm::Error asRunError(llvm::Error error) {
   return llvm::handleErrors(
       std::move(error), [](std::unique_ptr<RunError> run) { return llvm::Error(std::move(run)); },
       [](const Unavailable& missing) {
+        rlimit limit{};
+        // What a probe could not get says nothing about the host.
+        if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < kLeastDescriptors)
+          return limitError(EMFILE);
         return problem(RunProblem::Unavailable, missing.text().str(), missing.fix().str(),
                        missing.primitive().str());
       },
@@ -86,6 +120,8 @@ llvm::Error asRunError(llvm::Error error) {
 /// What a failed step of the start means to the user.
 llvm::Error asRunError(const Policy& policy, const ChildPlan& plan, const FoundCommand& command,
                        Stage stage, int error, uint32_t index) {
+  if (llvm::Error limit = limitError(error))
+    return limit;
   const std::string words = stageWords(stage).str();
   const llvm::StringRef primitive = stagePrimitive(stage);
   if (stage == Stage::Execute)
@@ -214,6 +250,7 @@ public:
       input.temporaryName = temporary_.name();
     }
     begin_ = now();
+    adoptsOrphans_ = options.adoptsOrphans;
     const auto explained = [&](llvm::Error error) {
       return llvm::handleErrors(std::move(error), [&](const LaunchFailure& failure) {
         return asRunError(policy_, plan_, command_, failure.stage(), failure.number(),
@@ -244,7 +281,10 @@ public:
     if (!epoll_)
       return problem(RunProblem::Policy,
                      llvm::formatv("cannot watch the run: {0}", errnoText(errno)));
-    for (int fd : {child_.control(), child_.pidFd()}) {
+    // A run that has ended already has no descriptor that says so.
+    if (ended_)
+      wake_ = UniqueFd(::eventfd(1, EFD_CLOEXEC));
+    for (int fd : {child_.control(), child_.pidFd(), wake_.get()}) {
       epoll_event entry{};
       entry.events = EPOLLIN;
       ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &entry);
@@ -281,12 +321,16 @@ private:
   llvm::Expected<Event> step(bool wait) {
     Child::Received received = child_.receive(wait);
     if (received.gone) {
-      // Killed from outside, or a crash of ours: nothing of the run is left, the kernel saw to
-      // that.
+      // Killed from outside, or a crash of ours, and in a process table of its own nothing of the
+      // run is left. Elsewhere the command may have done it; what it has started is ours then.
+      child_.finish();
+      if (adoptsOrphans_)
+        result_.killed = killOrphans();
       finish(128 + SIGKILL, SIGKILL);
-      if (wait && !started_) // nobody would be told later: the descriptors are closed
+      const bool ownTable = (plan_.namespaces & kPidNamespace) != 0;
+      if (wait && !started_ && ownTable) // nobody would be told later: the descriptors are closed
         return problem(RunProblem::Policy, "the run was killed before its command started");
-      return Event::Ended;
+      return remember(Event::Ended, wait);
     }
     if (!received.message)
       return Event::Nothing;
@@ -363,12 +407,12 @@ private:
   Placeholders placeholders_;
   std::vector<std::string> guards_;
   Child child_;
-  UniqueFd epoll_, listener_;
+  UniqueFd epoll_, listener_, wake_;
   std::vector<Event> pending_;
   RunResult result_;
   double begin_ = 0;
   uint32_t stops_ = 0;
-  bool started_ = false, ended_ = false;
+  bool started_ = false, ended_ = false, adoptsOrphans_ = false;
 };
 
 bool wantsTemporary(const Policy& policy) {
@@ -411,11 +455,13 @@ public:
       directory_ = current;
       ::free(current);
     }
-    llvm::Expected<FoundCommand> found =
-        findCommand(options_.program, options_.environment, directory_);
-    if (!found)
-      return found.takeError();
-    command = std::move(*found);
+    if (prove || !options_.program.empty()) {
+      llvm::Expected<FoundCommand> found =
+          findCommand(options_.program, options_.environment, directory_);
+      if (!found)
+        return found.takeError();
+      command = std::move(*found);
+    }
     limits_ = hostLimits();
     if (prove && !options_.skipSelfProof) {
       // The first use of a level on a host: what it promises is tried before it is offered.
@@ -461,6 +507,11 @@ private:
 };
 
 } // namespace
+
+llvm::Error checkLevel(SandboxLevel level) {
+  llvm::Expected<ProvenLevel> proven = proveOnce(level);
+  return proven ? llvm::Error::success() : asRunError(proven.takeError());
+}
 
 llvm::Expected<ChildPlan> compileForHost(const Policy& policy, const RunOptions& options) {
   Preparation preparation(policy, options);
@@ -519,6 +570,52 @@ llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOption
   return std::unique_ptr<Run>(std::move(run));
 }
 
+void Cancellation::cancel() {
+  cancelled_ = true;
+  // Whoever holds the lock looks at the flag when he lets go of it.
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock && run_ != nullptr)
+    run_->kill();
+}
+
+/// A run that a cancellation reaches while this is there.
+class WatchedRun {
+public:
+  WatchedRun(Run& run, Cancellation* cancellation) : run_(run), cancellation_(cancellation) {
+    if (cancellation_ == nullptr)
+      return;
+    const std::lock_guard lock(cancellation_->mutex_);
+    cancellation_->run_ = &run;
+  }
+  ~WatchedRun() {
+    if (cancellation_ == nullptr)
+      return;
+    const std::lock_guard lock(cancellation_->mutex_);
+    cancellation_->run_ = nullptr;
+  }
+  WatchedRun(const WatchedRun&) = delete;
+  WatchedRun& operator=(const WatchedRun&) = delete;
+
+  llvm::Expected<Run::Event> take() {
+    if (cancellation_ == nullptr)
+      return run_.take();
+    const std::lock_guard lock(cancellation_->mutex_);
+    return run_.take();
+  }
+  /// A cancellation that came while the lock was held, or before there was a run.
+  void obey() {
+    if (!cancellation_ || killed_ || !cancellation_->cancelled())
+      return;
+    const std::lock_guard lock(cancellation_->mutex_);
+    run_.kill();
+    killed_ = true;
+  }
+
+private:
+  Run& run_;
+  Cancellation* cancellation_;
+  bool killed_ = false;
+};
+
 llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
   if (asked.notify) // the command would wait for ever
     return problem(RunProblem::Policy, "a run that is watched needs somebody who serves it");
@@ -527,8 +624,9 @@ llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
   UniqueFd reading[2], null;
   UniqueFd writing[2];
   if (captures) {
-    null = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    options.standardInput = null.get();
+    if (options.capturedInput < 0)
+      null = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    options.standardInput = options.capturedInput < 0 ? null.get() : options.capturedInput;
     for (int stream = 0; stream != 2; ++stream) {
       int ends[2];
       if (::pipe2(ends, O_CLOEXEC) != 0)
@@ -541,11 +639,19 @@ llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
     options.standardOutput = writing[0].get();
     options.standardError = writing[1].get();
   }
+  const auto cancelled = [&] {
+    return asked.cancellation != nullptr && asked.cancellation->cancelled();
+  };
+  const auto cancelledError = [] { return problem(RunProblem::Policy, "the run was cancelled"); };
+  if (cancelled())
+    return cancelledError();
   llvm::Expected<std::unique_ptr<Run>> run = start(policy, options);
   if (!run)
     return run.takeError();
+  null.reset();
   writing[0].reset();
   writing[1].reset();
+  WatchedRun watched(**run, asked.cancellation);
 
   std::string texts[2];
   bool overflow = false;
@@ -571,6 +677,7 @@ llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
   };
   bool ended = false;
   while (!ended) {
+    watched.obey();
     pollfd entries[3] = {{(*run)->descriptor(), POLLIN, 0},
                          {reading[0].get(), POLLIN, 0},
                          {reading[1].get(), POLLIN, 0}};
@@ -581,7 +688,7 @@ llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
     drain(1);
     if (entries[0].revents == 0)
       continue;
-    llvm::Expected<Run::Event> event = (*run)->take();
+    llvm::Expected<Run::Event> event = watched.take();
     if (!event)
       return event.takeError();
     ended = *event == Run::Event::Ended;
@@ -594,6 +701,8 @@ llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& asked) {
         RunProblem::Policy,
         llvm::formatv("the output is larger than the limit of {0} bytes", options.captureLimit));
   RunResult result = (*run)->result();
+  if (cancelled() && result.signal == SIGKILL)
+    return cancelledError();
   result.output = std::move(texts[0]);
   result.errorOutput = std::move(texts[1]);
   return result;

@@ -12,8 +12,10 @@
 
 #include "llvm/Support/Error.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,22 @@ struct RunResult {
 /// A first process that waits for its plan. Destroying it ends it.
 class FirstProcess;
 
+class Run;
+
+/// What ends a `run` from another thread, before it starts or while it lasts.
+class Cancellation {
+public:
+  /// Kills the run, which then answers an error. Never waits.
+  void cancel();
+  bool cancelled() const { return cancelled_.load(); }
+
+private:
+  friend class WatchedRun;
+  std::atomic<bool> cancelled_ = false;
+  std::mutex mutex_; // of run_, held while the run is asked what happened
+  Run* run_ = nullptr;
+};
+
 struct RunOptions {
   std::string program; // as the user wrote it; looked up in PATH unless it has a slash
   std::vector<std::string> arguments; // arguments[0] included; empty: {program}
@@ -80,9 +98,15 @@ struct RunOptions {
   /// With Capture: the most bytes of each stream; more is an error that names the cap, never a
   /// short result.
   uint64_t captureLimit = uint64_t(64) << 20;
+  /// With Capture: the descriptor that becomes 0; -1: there is nothing to read.
+  int capturedInput = -1;
+  /// Of `run` alone.
+  Cancellation* cancellation = nullptr;
   bool newSession = false;    // no controlling terminal; captured runs always
   bool notify = false;        // the filter reports to Run::notifications() (--report, --learn)
   bool skipSelfProof = false; // only the self-proof itself
+  /// This process is where orphans go and has no child but the run: orphans.h.
+  bool adoptsOrphans = false;
   /// A first process that waits for this run, from `startAhead`; null: `start` makes one.
   std::shared_ptr<FirstProcess> ahead;
 };
@@ -119,7 +143,9 @@ std::shared_ptr<FirstProcess> startAhead(SandboxLevel level, NetworkMode network
 llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOptions& options);
 /// Starts, waits, collects.
 llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& options);
-/// Only compiles: what --explain prints.
+/// Can this host give the level? Tried at the first time of asking. The error says what is missing.
+llvm::Error checkLevel(SandboxLevel level);
+/// Only compiles: what --explain prints. Without a program no command is looked up.
 llvm::Expected<ChildPlan> compileForHost(const Policy& policy, const RunOptions& options);
 
 } // namespace gos::sandbox

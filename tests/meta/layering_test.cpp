@@ -33,7 +33,7 @@ const std::vector<Layer>& layers() {
       {"sandbox/bwr", {"sandbox/policy", "sandbox/policy/host", "sandbox", "sandbox/linux", "sandbox/command", "manifest", "diagnostics"}},
       {"manifest", {"diagnostics", "sandbox/policy", "sandbox/policy/host"}},
       {"vm", {"diagnostics", "sandbox/policy"}},
-      {"stdlib", {"diagnostics", "sandbox/policy", "sandbox", "vm"}},
+      {"stdlib", {"diagnostics", "sandbox/policy", "sandbox", "sandbox/command", "vm"}},
       {"stdlib/program", {"diagnostics", "sandbox", "vm", "stdlib"}},
       {"compiler/lex", {"diagnostics"}},
       {"compiler/bindings",

@@ -303,8 +303,33 @@ constexpr Door kDoors[] = {
     {"intrinsics::sleep_ms", "time", "time::sleep(1)"},
     {"intrinsics::time_add_date", "time", "let _ = time::add_date(0, time::Location::utc(), 1, 1, 1)"},
     {"intrinsics::entropy", "math::rand", "let _ = rand::Rng::from_entropy()"},
-    {"intrinsics::sandbox_check", "sandbox", "let _ = sandbox::Policy::new().check()"},
-    {"intrinsics::sandbox_run", "sandbox", "let _ = sandbox::run(sandbox::Policy::new(), #[\"true\"])"},
+    {"intrinsics::go", "", "let _ = spawn(|| 1).join()"},
+    {"intrinsics::task_finish", "", "let _ = spawn(|| 1).join()"},
+    {"intrinsics::task_wait", "", "let _ = spawn(|| 1).join()"},
+    {"intrinsics::daemon", "context", "context::background().child().cancel()"},
+    {"intrinsics::cohort_push", "", "let _ = cohort { }"},
+    {"intrinsics::cohort_wait", "", "let _ = cohort { }"},
+    {"intrinsics::cohort_pop", "", "let _ = cohort { }"},
+    {"intrinsics::cohort_limit", "", "let _ = cohort(timeout: 1000) { }"},
+    {"intrinsics::cohort_shield", "sync", "let _ = sync::shield(|| 1)"},
+    {"intrinsics::channel_send", "sync", "let ends = sync::channel::<i64>(cap: 1)\n    ends.0.send(1)"},
+    {"intrinsics::channel_sent", "sync", "let ends = sync::channel::<i64>(cap: 1)\n    ends.0.send(1)"},
+    {"intrinsics::slot_get", "sync", "let _ = sync::AtomicI64::new(1).load()"},
+    {"intrinsics::slot_set", "sync", "sync::AtomicI64::new(1).store(2)"},
+    {"intrinsics::queue_wake", "sync", "sync::WaitGroup::new().add(0)"},
+    {"intrinsics::queue_wait", "sync", "let _ = spawn(|| sync::Barrier::new(1).wait()).join()"},
+    {"sync::Receiver::recv", "sync", "let ends = sync::channel_unbounded::<i64>()\n    ends.0.send(1)\n    let _ = ends.1.recv()"},
+    {"sync::Receiver::try_recv", "sync", "let _ = sync::channel::<i64>(cap: 1).1.try_recv()"},
+    {"sync::Receiver::close", "sync", "sync::channel::<i64>(cap: 1).1.close()"},
+    {"sync::Receiver::is_closed", "sync", "let _ = sync::channel::<i64>(cap: 1).1.is_closed()"},
+    {"sync::Sender::close", "sync", "sync::channel::<i64>(cap: 1).0.close()"},
+    {"sync::Sender::is_closed", "sync", "let _ = sync::channel::<i64>(cap: 1).0.is_closed()"},
+    {"sync::select_begin", "sync", "let ends = sync::channel::<i64>(cap: 1)\n    select { ends.0.send(1) => {}, default => {} }"},
+    {"sync::select_recv", "sync", "let ends = sync::channel::<i64>(cap: 1)\n    select { _ = ends.1.recv() => {}, default => {} }"},
+    {"sync::select_send", "sync", "let ends = sync::channel::<i64>(cap: 1)\n    select { ends.0.send(1) => {}, default => {} }"},
+    {"sync::select_wait", "sync", "let ends = sync::channel::<i64>(cap: 1)\n    select { ends.0.send(1) => {}, default => {} }"},
+    {"sync::select_end", "sync", "let ends = sync::channel::<i64>(cap: 1)\n    select { ends.0.send(1) => {}, default => {} }"},
+    {"sync::select_take", "sync", "let ends = sync::channel::<i64>(cap: 1)\n    ends.0.send(1)\n    select { _ = ends.1.recv() => {}, default => {} }"},
     {"intrinsics::fs_open_with", "fs", "let _ = fs::OpenOptions::new().write(true).create(true).open(\"victim.txt\")"},
 };
 
@@ -341,7 +366,8 @@ StringRef name(Way way) {
 
 std::optional<SweepCase> sweepCase(const BuiltinRow& row, Way way, std::string& why) {
   SweepCase made;
-  if (row.module == "intrinsics") {
+  const bool hasDoor = llvm::any_of(kDoors, [&](const Door& door) { return row.path == door.row; });
+  if (row.module == "intrinsics" || hasDoor) {
     for (const Door& door : kDoors)
       if (row.path == door.row) {
         if (*door.use)
