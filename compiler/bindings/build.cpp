@@ -238,10 +238,12 @@ bool Build::fetch() {
       return false;
     }
   }
-  if (llvm::Error error = cache_.write("workspace/Cargo.lock", before->value_or(firstLock()))) {
+  if (llvm::Error error = cache_.write("workspace/Cargo.lock", before->value_or(""))) {
     reportCache(std::move(error), engine_);
     return false;
   }
+  if (!*before)
+    cache_.remove("workspace/Cargo.lock");
 
   // As it is locked; then with what was fetched before; the network comes last.
   bool done = false;

@@ -65,16 +65,6 @@ llvm::Expected<std::vector<LockedPackage>> parseLock(llvm::StringRef text) {
   return packages;
 }
 
-std::string firstLock() {
-  return llvm::formatv(
-      "version = 3\n\n[[package]]\nname = \"gossamer-binding\"\nversion = \"{0}\"\n"
-      "dependencies = [\n \"gossamer-binding-macros\",\n]\n\n[[package]]\n"
-      "name = \"gossamer-binding-macros\"\nversion = \"{0}\"\n\n[[package]]\n"
-      "name = \"{1}\"\nversion = \"0.0.0\"\ndependencies = [\n "
-      "\"gossamer-binding\",\n \"gossamer-binding-macros\",\n]\n",
-      crateVersion(), kRootPackage);
-}
-
 std::string lockProblem(llvm::StringRef text, llvm::ArrayRef<Binding> bindings) {
   llvm::Expected<std::vector<LockedPackage>> packages = parseLock(text);
   if (!packages)

@@ -18,10 +18,6 @@ struct LockedPackage {
 /// The packages of a lock; total over any bytes. An error says what is wrong.
 llvm::Expected<std::vector<LockedPackage>> parseLock(llvm::StringRef text);
 
-/// The lock that a fetch begins with where there is none: it holds our own crates. Cargo would ask
-/// crates.io for a crate that is put in place of another unless a lock names it already.
-std::string firstLock();
-
 /// Why a lock cannot be built from, or empty: a `gossamer-binding` that is not ours, a repository
 /// of this machine that no binding names.
 std::string lockProblem(llvm::StringRef text, llvm::ArrayRef<Binding> bindings);

@@ -44,7 +44,7 @@ void makeProgram(Bound& bound) {
   bound.plain();
   bound.room.write("src/main.gos",
                    "use stats::fast\n\nfn main() {\n    println!(\"{}\", fast::double(21))\n}\n\n"
-                   "#[test]\nfn doubles() {\n    assert_eq!(fast::double(4), 8)\n}\n");
+                   "#[test]\nfn doubles() {\n    assert(fast::double(4) == 8)\n}\n");
 }
 
 } // namespace
@@ -56,6 +56,8 @@ TEST_CASE(
   for (As who : identities())
     for (const std::string level : {"none", "standard"})
       for (const Command& command : commands()) {
+        if (level == "none" && who != identities().back())
+          continue;
         CAPTURE(std::string(name(who)));
         CAPTURE(level);
         CAPTURE(command.name);
@@ -77,6 +79,8 @@ TEST_CASE(
         CHECK_MESSAGE(has(outcome.out, command.says), outcome.out);
         CHECK_FALSE(bound.room.exists(mark));
         CHECK(has(bound.room.read("bindings.lock"), "name = \"stats\""));
+        if (command.name == "repl") // shows what is wrong, and no notes
+          continue;
         CHECK(has(outcome.err, "GJ0040"));
         CHECK(has(outcome.err, "GJ0041") == (level == "none"));
       }

@@ -111,7 +111,8 @@ TEST_CASE("T092 a token goes to the registry that the user has it for, and to no
   if (missesCargo("T092"))
     return;
   everywhere(everyLevel(), [](Bound& bound, const std::string& level) {
-    Registry good, evil;
+    // Cargo asks the source of crates.io for a crate that is put in place of one of there.
+    Registry good, evil, crates;
     const std::string token = randomName("token-");
     for (Registry* each : {&good, &evil})
       each->publish(bound.room, "leaf", "1.0.0", kPlainCrate);
@@ -119,7 +120,8 @@ TEST_CASE("T092 a token goes to the registry that the user has it for, and to no
               "{\"dl\":\"" + good.base() + "/dl/{crate}-{version}.crate\",\"auth-required\":true}");
     evil.page("/index/config.json",
               "{\"dl\":\"" + evil.base() + "/dl/{crate}-{version}.crate\",\"auth-required\":true}");
-    bound.userConfig("[registries.corp]\nindex = \"" + good.index() + "\"\n");
+    bound.userConfig("[registries.corp]\nindex = \"" + good.index() + "\"\n" +
+                     crates.replacement());
     bound.room.write(bound.room.home() + "/.cargo/credentials.toml",
                      "[registries.corp]\ntoken = \"" + token + "\"\n", 0600);
     bound.how.set["CARGO_REGISTRIES_CORP_INDEX"] = evil.index();
@@ -139,7 +141,8 @@ TEST_CASE("T092 a token goes to the registry that the user has it for, and to no
 
     // The same registry under the project's own address of another host.
     Bound other(bound.room.who());
-    other.userConfig("[registries.corp]\nindex = \"" + good.index() + "\"\n");
+    other.userConfig("[registries.corp]\nindex = \"" + good.index() + "\"\n" +
+                     crates.replacement());
     other.room.write(other.room.home() + "/.cargo/credentials.toml",
                      "[registries.corp]\ntoken = \"" + token + "\"\n", 0600);
     bindLeaf(other, "leaf = { version = \"1\", registry-index = \"" + evil.index() + "\" }");
