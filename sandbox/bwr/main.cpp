@@ -4,9 +4,19 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <csignal>
 #include <malloc.h>
 
+namespace {
+void onLimit(int) {}
+} // namespace
+
 int main(int argc, char** argv) {
+  // A limit of the size of files is an error that is told, not a death. A handler and not "ignore",
+  // which the command would inherit.
+  if (struct sigaction before{};
+      ::sigaction(SIGXFSZ, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
+    ::signal(SIGXFSZ, onLimit);
   // One growth of the heap and none back: a start is a few hundred kilobytes, and a millisecond.
   ::mallopt(M_TOP_PAD, 1 << 20);
   ::mallopt(M_TRIM_THRESHOLD, 64 << 20);

@@ -11,6 +11,7 @@
 #include "sandbox/command/capabilities.h"
 #include "sandbox/command/explain.h"
 #include "sandbox/command/learn.h"
+#include "sandbox/command/orphans.h"
 #include "sandbox/command/recorder.h"
 #include "sandbox/command/self_test.h"
 
@@ -110,6 +111,7 @@ private:
     llvm::Expected<std::unique_ptr<SignalRelay>> relay = SignalRelay::create();
     if (!relay)
       return fail(relay.takeError());
+    const bool adopts = sandbox::adoptOrphans();
     std::shared_ptr<sandbox::FirstProcess> ahead =
         sandbox::startAhead(options_.level, options_.network, {});
     llvm::Expected<Request> request = makeRequest(options_, sandbox::hostFacts(), Purpose::Run);
@@ -117,6 +119,7 @@ private:
       return fail(request.takeError());
     request->run.ahead = std::move(ahead);
     request->run.notify = watches;
+    request->run.adoptsOrphans = adopts;
     llvm::Expected<std::unique_ptr<sandbox::Run>> run =
         sandbox::start(request->policy, request->run);
     if (!run) {

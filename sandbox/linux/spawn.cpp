@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -56,14 +57,30 @@ llvm::Error failure(Stage stage, int number, uint32_t index = 0) {
 
 /// A descriptor clear of the numbers that a start assigns.
 UniqueFd raised(int fd) {
-  return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 64));
+  UniqueFd made(::fcntl(fd, F_DUPFD_CLOEXEC, 64));
+  if (!made && errno == EINVAL) // there are no such numbers
+    errno = EMFILE;
+  return made;
+}
+
+/// Can a file of so many bytes be written? Asked before, since the kernel ends a process that
+/// tries.
+bool fitsFileLimit(size_t size) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || size <= limit.rlim_cur)
+    return true;
+  errno = EFBIG;
+  return false;
 }
 
 llvm::Expected<UniqueFd> planFile() {
   UniqueFd made(::memfd_create("bwr-plan", MFD_CLOEXEC));
   if (!made)
     return failure(Stage::ReadPlan, errno);
-  return raised(made.get());
+  UniqueFd file = raised(made.get());
+  if (!file)
+    return failure(Stage::ReadPlan, errno);
+  return file;
 }
 
 int cloneFlags(uint32_t namespaces) {
@@ -140,10 +157,13 @@ llvm::Expected<Child> Child::begin(const Beginning& beginning, const int (&strea
   // Maps are written there, and at the end the last processes are found there.
   if (::access("/proc/self/task", F_OK) != 0)
     return failure(Stage::ProcessFiles, errno);
+  if (!fitsFileLimit(firstProcessImage().size()))
+    return failure(Stage::ExecuteFirst, errno);
   llvm::Expected<int> program = firstProcessFile();
   if (!program) {
+    const int number = errno == EINVAL ? EMFILE : errno; // of the number it asks for
     llvm::consumeError(program.takeError());
-    return failure(Stage::ExecuteFirst, errno);
+    return failure(Stage::ExecuteFirst, number);
   }
   // Everything is made before the clone: nothing may fail in between but what the kernel refuses.
   llvm::Expected<UniqueFd> file = planFile();
@@ -157,14 +177,20 @@ llvm::Expected<Child> Child::begin(const Beginning& beginning, const int (&strea
   child.control_ = UniqueFd(sockets[0]);
   UniqueFd theirs(sockets[1]);
   UniqueFd theirControl = raised(theirs.get());
+  if (!theirControl)
+    return failure(Stage::Clone, errno);
   theirs.reset();
   UniqueFd self(int(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (!self)
     return failure(Stage::Supervisor, errno);
   UniqueFd supervisor = raised(self.get());
+  if (!supervisor)
+    return failure(Stage::Supervisor, errno);
   UniqueFd copies[3];
   for (int stream = 0; stream != 3; ++stream) {
     copies[stream] = raised(streams[stream]);
+    if (!copies[stream] && errno == EMFILE)
+      return failure(Stage::ExecuteFirst, EMFILE);
     if (!copies[stream]) // closed: nothing of ours may get its number
       copies[stream] = UniqueFd([&] {
         UniqueFd null(::open("/dev/null", (stream == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC));
@@ -237,6 +263,8 @@ llvm::Error Child::give(const ChildPlan& plan, const LaunchInput& input) {
   llvm::Expected<std::string> bytes = serialise(plan, input.temporaryName, mask, input.probePlan);
   if (!bytes)
     return bytes.takeError();
+  if (!fitsFileLimit(bytes->size()))
+    return failure(Stage::ReadPlan, errno);
   for (llvm::StringRef rest = *bytes; !rest.empty();) {
     const ssize_t wrote =
         retryInterrupted([&] { return ::write(plan_.get(), rest.data(), rest.size()); });
