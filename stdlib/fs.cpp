@@ -16,13 +16,65 @@ namespace gos::stdlib {
 
 namespace {
 
-HostFiles filesOf(Arguments& arguments) { return HostFiles(arguments.vm()); }
+HostFiles filesOf(Arguments& arguments) {
+  return HostFiles(arguments.vm());
+}
 
 /// What a body answers when the door did not open: the trap, or `Err`.
 Trap refuse(Arguments& arguments, FileResult& result) {
   if (result.kind == FileResult::Kind::Trapped)
     return std::move(result.trap);
+  if (result.kind == FileResult::Kind::TooLarge)
+    return arguments.vm().heapTrap();
   return arguments.returnErr(result.message);
+}
+
+/// What an operation on files answers, beside how it ended.
+template <class Payload> struct Outcome {
+  FileResult result;
+  Payload payload{};
+};
+struct Nothing {};
+
+/// An operation that may take its time: in a program a job, in a fold at once. `act(HostFiles&,
+/// Payload&)` owns what it uses and answers a FileResult; `finish(Arguments&, Payload&)` makes the
+/// result of a success.
+template <class Payload, class Act, class Finish>
+Trap onFiles(Arguments& arguments, Act act, Finish finish) {
+  std::optional<HostFiles::Snapshot> snapshot = HostFiles::snapshot(arguments.vm());
+  if (!snapshot) {
+    Outcome<Payload> outcome;
+    HostFiles files(arguments.vm());
+    outcome.result = act(files, outcome.payload);
+    return outcome.result.done() ? finish(arguments, outcome.payload)
+                                 : refuse(arguments, outcome.result);
+  }
+  struct Counted {
+    Outcome<Payload> outcome;
+    uint64_t read = 0;
+    uint64_t lookedAt = 0;
+  };
+  return offload(
+      arguments,
+      [snapshot = std::move(*snapshot), act = std::move(act)](Interrupt&) mutable {
+        Counted counted;
+        HostFiles files(snapshot);
+        counted.outcome.result = act(files, counted.outcome.payload);
+        counted.read = files.bytesRead();
+        counted.lookedAt = files.bytesLookedAt();
+        return counted;
+      },
+      [finish = std::move(finish)](Arguments& answered, Counted& counted) {
+        answered.vm().countRead(counted.read);
+        answered.vm().heap().chargeText(counted.lookedAt);
+        return counted.outcome.result.done() ? finish(answered, counted.outcome.payload)
+                                             : refuse(answered, counted.outcome.result);
+      });
+}
+template <class Act> Trap onFiles(Arguments& arguments, Act act) {
+  return onFiles<Nothing>(
+      arguments, [act = std::move(act)](HostFiles& files, Nothing&) mutable { return act(files); },
+      [](Arguments& answered, Nothing&) { return answered.returnOkUnit(); });
 }
 
 Trap returnDone(Arguments& arguments, FileResult result) {
@@ -34,26 +86,35 @@ Trap returnFile(Arguments& arguments, std::unique_ptr<FileHandle> file) {
   const int64_t handle = hostOf(arguments.vm()).handles().add(std::move(file));
   Builder builder(arguments.vm());
   const Value fields[] = {vm::fromInteger(handle)};
-  return arguments.returnOkOwned(builder.structure(payloadOf(arguments.vm(), arguments.resultLayout(), "Ok"), fields));
+  return arguments.returnOkOwned(
+      builder.structure(payloadOf(arguments.vm(), arguments.resultLayout(), "Ok"), fields));
+}
+
+/// The content of the file that argument 0 names; `finish(Arguments&, path, bytes)` makes the
+/// result.
+template <class Finish> Trap readContent(Arguments& arguments, Finish finish) {
+  const std::string path = arguments.string(0).str();
+  return onFiles<std::string>(
+      arguments,
+      [path](HostFiles& files, std::string& bytes) { return files.readAll(path, bytes); },
+      [path, finish](Arguments& answered, std::string& bytes) {
+        return finish(answered, path, bytes);
+      });
+}
+
+Trap returnNoText(Arguments& arguments, StringRef path) {
+  return arguments.returnErr(("cannot read `" + path + "` as text: it is not UTF-8").str());
 }
 
 Trap readText(Arguments& arguments) {
-  std::string bytes;
-  FileResult result = filesOf(arguments).readAll(arguments.string(0), bytes);
-  if (!result.done())
-    return refuse(arguments, result);
-  if (!vm::isValidUtf8(bytes))
-    return arguments.returnErr(("cannot read `" + arguments.string(0) + "` as text: it is not UTF-8").str());
-  return arguments.returnOkString(bytes);
+  return readContent(arguments, [](Arguments& answered, StringRef path, StringRef bytes) {
+    return vm::isValidUtf8(bytes) ? answered.returnOkString(bytes) : returnNoText(answered, path);
+  });
 }
 
-Trap readLines(Arguments& arguments) {
-  std::string bytes;
-  FileResult result = filesOf(arguments).readAll(arguments.string(0), bytes);
-  if (!result.done())
-    return refuse(arguments, result);
+Trap returnLines(Arguments& arguments, StringRef path, StringRef bytes) {
   if (!vm::isValidUtf8(bytes))
-    return arguments.returnErr(("cannot read `" + arguments.string(0) + "` as text: it is not UTF-8").str());
+    return returnNoText(arguments, path);
   Vm& vm = arguments.vm();
   const vm::Scratch scratch(vm.heap(), bytes.size()); // beside the lines
   const LayoutId list = payloadOf(vm, arguments.resultLayout(), "Ok");
@@ -85,7 +146,8 @@ std::string joined(StringRef directory, StringRef name) {
 }
 
 /// DirInfo { path, name, is_file, is_dir, is_symlink, size }
-Value makeDirInfo(Builder& builder, LayoutId layout, StringRef directory, const ListedEntry& entry) {
+Value makeDirInfo(Builder& builder, LayoutId layout, StringRef directory,
+                  const ListedEntry& entry) {
   const Value fields[] = {
       builder.string(builder.field(layout, 0), joined(directory, entry.name)),
       builder.string(builder.field(layout, 1), entry.name),
@@ -108,33 +170,61 @@ FileHandle* descriptorOf(Arguments& arguments, Trap& answer) {
   FileHandle* file = fileOf(arguments);
   if (file != nullptr && file->fd.valid())
     return file;
-  answer = arguments.returnErr(file == nullptr ? kNoFile : StringRef("the file was opened for reading"));
+  answer =
+      arguments.returnErr(file == nullptr ? kNoFile : StringRef("the file was opened for reading"));
   return nullptr;
 }
 
-std::string errnoMessage(StringRef verb) { return ("cannot " + verb + " the file: " + errnoText(errno)).str(); }
+std::string errnoMessage(StringRef verb) {
+  return ("cannot " + verb + " the file: " + errnoText(errno)).str();
+}
+
+/// Something that a descriptor is asked for: `act(fd)` answers -1 and errno when it fails.
+template <class Act, class Finish>
+Trap onDescriptor(Arguments& arguments, StringRef verb, Act act, Finish finish) {
+  Trap answer;
+  if (descriptorOf(arguments, answer) == nullptr)
+    return answer;
+  return offload(
+      arguments,
+      [file = hostOf(arguments.vm()).handles().share<FileHandle>(handleOf(arguments, 0)),
+       act = std::move(act)](Interrupt&) { return act(file->fd.get()) == -1 ? errno : 0; },
+      [verb, finish](Arguments& answered, int& number) {
+        if (number == 0)
+          return finish(answered);
+        errno = number;
+        return answered.returnErr(errnoMessage(verb));
+      });
+}
 
 /// Writes all at the file's position, or at `offset`.
-Trap writeBytes(Arguments& arguments, StringRef bytes, std::optional<int64_t> offset, bool answersCount) {
+Trap writeBytes(Arguments& arguments, StringRef bytes, std::optional<int64_t> offset,
+                bool answersCount) {
   Trap answer;
-  FileHandle* file = descriptorOf(arguments, answer);
-  if (file == nullptr)
+  if (descriptorOf(arguments, answer) == nullptr)
     return answer;
   if (offset && *offset < 0)
     return arguments.returnErr("cannot write to the file: the offset is negative");
-  const size_t size = bytes.size();
-  while (!bytes.empty()) {
-    const ssize_t written = retryInterrupted([&] {
-      return offset ? ::pwrite(file->fd.get(), bytes.data(), bytes.size(), off_t(*offset))
-                    : ::write(file->fd.get(), bytes.data(), bytes.size());
-    });
-    if (written < 0)
-      return arguments.returnErr(errnoMessage("write to"));
-    bytes = bytes.drop_front(size_t(written));
-    if (offset)
-      *offset += written;
-  }
-  return answersCount ? arguments.returnOkInteger(int64_t(size)) : arguments.returnOkUnit();
+  return onDescriptor(
+      arguments, "write to",
+      [content = bytes.str(), offset](int fd) {
+        StringRef left = content;
+        int64_t at = offset.value_or(0);
+        while (!left.empty()) {
+          const ssize_t written = retryInterrupted([&] {
+            return offset ? ::pwrite(fd, left.data(), left.size(), off_t(at))
+                          : ::write(fd, left.data(), left.size());
+          });
+          if (written < 0)
+            return -1;
+          left = left.drop_front(size_t(written));
+          at += written;
+        }
+        return 0;
+      },
+      [answersCount, size = int64_t(bytes.size())](Arguments& answered) {
+        return answersCount ? answered.returnOkInteger(size) : answered.returnOkUnit();
+      });
 }
 
 Trap lockFile(Arguments& arguments, int operation) {
@@ -149,8 +239,9 @@ Trap lockFile(Arguments& arguments, int operation) {
   return arguments.returnErr(errnoMessage("lock"));
 }
 
-/// A lock on a part of the file, which never waits; length 0 is to the end, whatever the file grows to. Locks of a
-/// descriptor where the system has them: those of a process are lost when any descriptor of the file is closed.
+/// A lock on a part of the file, which never waits; length 0 is to the end, whatever the file grows
+/// to. Locks of a descriptor where the system has them: those of a process are lost when any
+/// descriptor of the file is closed.
 Trap lockRange(Arguments& arguments, short type) {
   Trap answer;
   FileHandle* file = descriptorOf(arguments, answer);
@@ -166,7 +257,7 @@ Trap lockRange(Arguments& arguments, short type) {
 #else
   constexpr int kSetLock = F_SETLK;
 #endif
-  struct flock range {};
+  struct flock range{};
   range.l_type = type;
   range.l_whence = SEEK_SET;
   range.l_start = off_t(offset);
@@ -178,7 +269,9 @@ Trap lockRange(Arguments& arguments, short type) {
   return arguments.returnErr(errnoMessage("lock"));
 }
 
-uint64_t countOf(int64_t n) { return n <= 0 ? 0 : uint64_t(n); }
+uint64_t countOf(int64_t n) {
+  return n <= 0 ? 0 : uint64_t(n);
+}
 
 } // namespace
 
@@ -187,29 +280,42 @@ namespace bodies {
 // ---- reading ------------------------------------------------------------------------------------
 
 Trap FsRead(Arguments& arguments) {
-  std::string bytes;
-  FileResult result = filesOf(arguments).readAll(arguments.string(0), bytes);
-  return result.done() ? arguments.returnOkBytes(bytes) : refuse(arguments, result);
+  return readContent(arguments, [](Arguments& answered, StringRef, StringRef bytes) {
+    return answered.returnOkBytes(bytes);
+  });
 }
-Trap FsReadToString(Arguments& arguments) { return readText(arguments); }
-Trap BufioReadToString(Arguments& arguments) { return readText(arguments); }
-Trap BufioReadLines(Arguments& arguments) { return readLines(arguments); }
-Trap BufioReadLinesOf(Arguments& arguments) { return readLines(arguments); }
-Trap BufioSplitWhitespace(Arguments& arguments) { return StringSplitWhitespace(arguments); }
+Trap FsReadToString(Arguments& arguments) {
+  return readText(arguments);
+}
+Trap BufioReadToString(Arguments& arguments) {
+  return readText(arguments);
+}
+Trap BufioReadLines(Arguments& arguments) {
+  return readContent(arguments, returnLines);
+}
+Trap BufioReadLinesOf(Arguments& arguments) {
+  return readContent(arguments, returnLines);
+}
+Trap BufioSplitWhitespace(Arguments& arguments) {
+  return StringSplitWhitespace(arguments);
+}
 
 Trap FsOpen(Arguments& arguments) {
-  std::unique_ptr<FileHandle> file;
-  FileResult result = filesOf(arguments).open(arguments.string(0), file);
-  return result.done() ? returnFile(arguments, std::move(file)) : refuse(arguments, result);
+  return onFiles<std::unique_ptr<FileHandle>>(
+      arguments,
+      [path = arguments.string(0).str()](HostFiles& files, std::unique_ptr<FileHandle>& file) {
+        return files.open(path, file);
+      },
+      [](Arguments& answered, std::unique_ptr<FileHandle>& file) {
+        return returnFile(answered, std::move(file));
+      });
 }
-Trap FileOpen(Arguments& arguments) { return FsOpen(arguments); }
+Trap FileOpen(Arguments& arguments) {
+  return FsOpen(arguments);
+}
 
-Trap FsReadDir(Arguments& arguments) {
-  std::vector<ListedEntry> entries;
-  const StringRef path = arguments.string(0);
-  FileResult result = filesOf(arguments).list(path, entries);
-  if (!result.done())
-    return refuse(arguments, result);
+namespace {
+Trap returnEntries(Arguments& arguments, StringRef path, ArrayRef<ListedEntry> entries) {
   Vm& vm = arguments.vm();
   if (Trap trap = chargeBulk(vm, entries.size() * 16))
     return trap;
@@ -227,18 +333,34 @@ Trap FsReadDir(Arguments& arguments) {
   }
   return arguments.returnOkOwned(vm::fromObject(out));
 }
+} // namespace
+
+Trap FsReadDir(Arguments& arguments) {
+  const std::string path = arguments.string(0).str();
+  return onFiles<std::vector<ListedEntry>>(
+      arguments,
+      [path](HostFiles& files, std::vector<ListedEntry>& entries) {
+        return files.list(path, entries);
+      },
+      [path](Arguments& answered, std::vector<ListedEntry>& entries) {
+        return returnEntries(answered, path, entries);
+      });
+}
 
 Trap FsExists(Arguments& arguments) {
   return ask(arguments, FollowLast::Yes, [](const FileFactsAnswer&) { return true; });
 }
 Trap FsIsFile(Arguments& arguments) {
-  return ask(arguments, FollowLast::Yes, [](const FileFactsAnswer& facts) { return facts.kind == FileKind::File; });
+  return ask(arguments, FollowLast::Yes,
+             [](const FileFactsAnswer& facts) { return facts.kind == FileKind::File; });
 }
 Trap FsIsDir(Arguments& arguments) {
-  return ask(arguments, FollowLast::Yes, [](const FileFactsAnswer& facts) { return facts.kind == FileKind::Directory; });
+  return ask(arguments, FollowLast::Yes,
+             [](const FileFactsAnswer& facts) { return facts.kind == FileKind::Directory; });
 }
 Trap FsIsSymlink(Arguments& arguments) {
-  return ask(arguments, FollowLast::No, [](const FileFactsAnswer& facts) { return facts.kind == FileKind::Link; });
+  return ask(arguments, FollowLast::No,
+             [](const FileFactsAnswer& facts) { return facts.kind == FileKind::Link; });
 }
 
 Trap FsFileSize(Arguments& arguments) {
@@ -246,7 +368,8 @@ Trap FsFileSize(Arguments& arguments) {
   FileResult result = filesOf(arguments).query(arguments.string(0), FollowLast::Yes, facts);
   if (result.kind == FileResult::Kind::Trapped)
     return std::move(result.trap);
-  return arguments.returnInteger(result.done() ? int64_t(std::min<uint64_t>(facts.size, LLONG_MAX)) : 0);
+  return arguments.returnInteger(result.done() ? int64_t(std::min<uint64_t>(facts.size, LLONG_MAX))
+                                               : 0);
 }
 
 Trap FsMetadata(Arguments& arguments) {
@@ -268,7 +391,8 @@ Trap FsMetadata(Arguments& arguments) {
       vm::fromInteger(facts.modifiedMs),
       vm::fromInteger(facts.mode),
   };
-  return arguments.returnOkOwned(builder.structure(payloadOf(arguments.vm(), arguments.resultLayout(), "Ok"), fields));
+  return arguments.returnOkOwned(
+      builder.structure(payloadOf(arguments.vm(), arguments.resultLayout(), "Ok"), fields));
 }
 
 Trap FsPermissions(Arguments& arguments) {
@@ -289,50 +413,76 @@ Trap FsCanonicalize(Arguments& arguments) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
+namespace {
+Trap writeFile(Arguments& arguments, std::optional<uint32_t> mode) {
+  return onFiles(arguments,
+                 [path = arguments.string(0).str(), bytes = contentsOf(arguments, 1).str(),
+                  mode](HostFiles& files) { return files.writeAll(path, bytes, mode); });
+}
+
+template <class Finish> Trap openWith(Arguments& arguments, unsigned flags, Finish finish) {
+  return onFiles<std::unique_ptr<FileHandle>>(
+      arguments,
+      [path = arguments.string(0).str(), flags](HostFiles& files,
+                                                std::unique_ptr<FileHandle>& file) {
+        return files.openWith(path, flags, file);
+      },
+      std::move(finish));
+}
+} // namespace
+
 Trap FsWrite(Arguments& arguments) {
-  return returnDone(arguments, filesOf(arguments).writeAll(arguments.string(0), contentsOf(arguments, 1), std::nullopt));
+  return writeFile(arguments, std::nullopt);
 }
 Trap FsWriteMode(Arguments& arguments) {
-  return returnDone(arguments, filesOf(arguments).writeAll(arguments.string(0), contentsOf(arguments, 1),
-                                                           uint32_t(arguments.integer(2))));
+  return writeFile(arguments, uint32_t(arguments.integer(2)));
 }
 Trap FsCreate(Arguments& arguments) {
-  std::unique_ptr<FileHandle> file;
-  FileResult result = filesOf(arguments).openWith(arguments.string(0), kOpenWrite | kOpenCreate | kOpenTruncate, file);
-  return result.done() ? returnFile(arguments, std::move(file)) : refuse(arguments, result);
+  return openWith(arguments, kOpenWrite | kOpenCreate | kOpenTruncate,
+                  [](Arguments& answered, std::unique_ptr<FileHandle>& file) {
+                    return returnFile(answered, std::move(file));
+                  });
 }
-Trap FileCreate(Arguments& arguments) { return FsCreate(arguments); }
+Trap FileCreate(Arguments& arguments) {
+  return FsCreate(arguments);
+}
 
 /// intrinsics::fs_open_with: the handle, for OpenOptions.
 Trap FsOpenWith(Arguments& arguments) {
-  std::unique_ptr<FileHandle> file;
-  FileResult result = filesOf(arguments).openWith(arguments.string(0), unsigned(arguments.integer(1)) & 63u, file);
-  if (!result.done())
-    return refuse(arguments, result);
-  return arguments.returnOkInteger(hostOf(arguments.vm()).handles().add(std::move(file)));
+  return openWith(arguments, unsigned(arguments.integer(1)) & 63u,
+                  [](Arguments& answered, std::unique_ptr<FileHandle>& file) {
+                    return answered.returnOkInteger(
+                        hostOf(answered.vm()).handles().add(std::move(file)));
+                  });
 }
 
 Trap FsCopy(Arguments& arguments) {
-  uint64_t size = 0;
-  FileResult result = filesOf(arguments).copy(arguments.string(0), arguments.string(1), size);
-  return result.done() ? arguments.returnOkInteger(int64_t(size)) : refuse(arguments, result);
+  return onFiles<uint64_t>(
+      arguments,
+      [from = arguments.string(0).str(), to = arguments.string(1).str()](
+          HostFiles& files, uint64_t& size) { return files.copy(from, to, size); },
+      [](Arguments& answered, uint64_t& size) { return answered.returnOkInteger(int64_t(size)); });
 }
 Trap FsRename(Arguments& arguments) {
   return returnDone(arguments, filesOf(arguments).rename(arguments.string(0), arguments.string(1)));
 }
 Trap FsCreateDir(Arguments& arguments) {
-  return returnDone(arguments, filesOf(arguments).makeDirectory(arguments.string(0), 0777, false, false));
+  return returnDone(arguments,
+                    filesOf(arguments).makeDirectory(arguments.string(0), 0777, false, false));
 }
 Trap FsCreateDirAll(Arguments& arguments) {
-  return returnDone(arguments, filesOf(arguments).makeDirectory(arguments.string(0), 0777, false, true));
+  return returnDone(arguments,
+                    filesOf(arguments).makeDirectory(arguments.string(0), 0777, false, true));
 }
 Trap FsCreateDirMode(Arguments& arguments) {
   return returnDone(arguments,
-                    filesOf(arguments).makeDirectory(arguments.string(0), uint32_t(arguments.integer(1)), true, false));
+                    filesOf(arguments).makeDirectory(arguments.string(0),
+                                                     uint32_t(arguments.integer(1)), true, false));
 }
 Trap FsCreateDirAllMode(Arguments& arguments) {
   return returnDone(arguments,
-                    filesOf(arguments).makeDirectory(arguments.string(0), uint32_t(arguments.integer(1)), true, true));
+                    filesOf(arguments).makeDirectory(arguments.string(0),
+                                                     uint32_t(arguments.integer(1)), true, true));
 }
 Trap FsRemoveFile(Arguments& arguments) {
   return returnDone(arguments, filesOf(arguments).removeFile(arguments.string(0)));
@@ -341,13 +491,18 @@ Trap FsRemoveDir(Arguments& arguments) {
   return returnDone(arguments, filesOf(arguments).removeDirectory(arguments.string(0)));
 }
 Trap FsRemoveDirAll(Arguments& arguments) {
-  return returnDone(arguments, filesOf(arguments).removeTree(arguments.string(0)));
+  return onFiles(arguments, [path = arguments.string(0).str()](HostFiles& files) {
+    return files.removeTree(path);
+  });
 }
 Trap FsSetPermissions(Arguments& arguments) {
-  return returnDone(arguments, filesOf(arguments).setPermissions(arguments.string(0), uint32_t(arguments.integer(1))));
+  return returnDone(arguments, filesOf(arguments).setPermissions(arguments.string(0),
+                                                                 uint32_t(arguments.integer(1))));
 }
 Trap FsSyncDir(Arguments& arguments) {
-  return returnDone(arguments, filesOf(arguments).syncDirectory(arguments.string(0)));
+  return onFiles(arguments, [path = arguments.string(0).str()](HostFiles& files) {
+    return files.syncDirectory(path);
+  });
 }
 
 Trap FsTempDir(Arguments& arguments) {
@@ -373,43 +528,65 @@ Trap FsTempFile(Arguments& arguments) {
 
 // ---- File ---------------------------------------------------------------------------------------
 
-Trap FileRead(Arguments& arguments) {
-  FileHandle* file = fileOf(arguments);
-  if (file == nullptr)
+namespace {
+/// Reads of an open file; it stays open while a job reads, whoever closes it.
+template <class Act, class Finish> Trap readOpen(Arguments& arguments, Act act, Finish finish) {
+  const auto file = hostOf(arguments.vm()).handles().share<FileHandle>(handleOf(arguments, 0));
+  if (!file)
     return arguments.returnErr(kNoFile);
-  std::string bytes;
-  FileResult result = filesOf(arguments).readMore(*file, countOf(arguments.integer(1)), bytes);
-  return result.done() ? arguments.returnOkBytes(bytes) : refuse(arguments, result);
+  return onFiles<std::string>(
+      arguments,
+      [file, act](HostFiles& files, std::string& bytes) { return act(files, *file, bytes); },
+      finish);
+}
+Trap returnBytes(Arguments& arguments, std::string& bytes) {
+  return arguments.returnOkBytes(bytes);
+}
+} // namespace
+
+Trap FileRead(Arguments& arguments) {
+  return readOpen(
+      arguments,
+      [count = countOf(arguments.integer(1))](HostFiles& files, FileHandle& file,
+                                              std::string& bytes) {
+        return files.readMore(file, count, bytes);
+      },
+      returnBytes);
 }
 
 Trap FileReadToString(Arguments& arguments) {
-  FileHandle* file = fileOf(arguments);
-  if (file == nullptr)
-    return arguments.returnErr(kNoFile);
-  std::string bytes;
-  FileResult result = filesOf(arguments).readMore(*file, uint64_t(1) << 62, bytes);
-  if (!result.done())
-    return refuse(arguments, result);
-  if (!vm::isValidUtf8(bytes))
-    return arguments.returnErr("the file is not UTF-8");
-  return arguments.returnOkString(bytes);
+  return readOpen(
+      arguments,
+      [](HostFiles& files, FileHandle& file, std::string& bytes) {
+        return files.readMore(file, uint64_t(1) << 62, bytes);
+      },
+      [](Arguments& answered, std::string& bytes) {
+        return vm::isValidUtf8(bytes) ? answered.returnOkString(bytes)
+                                      : answered.returnErr("the file is not UTF-8");
+      });
 }
 
 Trap FileReadAt(Arguments& arguments) {
-  FileHandle* file = fileOf(arguments);
-  if (file == nullptr)
-    return arguments.returnErr(kNoFile);
-  if (arguments.integer(1) < 0)
+  if (arguments.integer(1) < 0 && fileOf(arguments) != nullptr)
     return arguments.returnErr("cannot read the file: the offset is negative");
-  std::string bytes;
-  FileResult result =
-      filesOf(arguments).readAt(*file, uint64_t(arguments.integer(1)), countOf(arguments.integer(2)), bytes);
-  return result.done() ? arguments.returnOkBytes(bytes) : refuse(arguments, result);
+  return readOpen(
+      arguments,
+      [offset = uint64_t(arguments.integer(1)), count = countOf(arguments.integer(2))](
+          HostFiles& files, FileHandle& file, std::string& bytes) {
+        return files.readAt(file, offset, count, bytes);
+      },
+      returnBytes);
 }
 
-Trap FileWrite(Arguments& arguments) { return writeBytes(arguments, contentsOf(arguments, 1), std::nullopt, true); }
-Trap FileWriteBytes(Arguments& arguments) { return writeBytes(arguments, bytesOf(arguments, 1), std::nullopt, true); }
-Trap FileWriteAll(Arguments& arguments) { return writeBytes(arguments, contentsOf(arguments, 1), std::nullopt, false); }
+Trap FileWrite(Arguments& arguments) {
+  return writeBytes(arguments, contentsOf(arguments, 1), std::nullopt, true);
+}
+Trap FileWriteBytes(Arguments& arguments) {
+  return writeBytes(arguments, bytesOf(arguments, 1), std::nullopt, true);
+}
+Trap FileWriteAll(Arguments& arguments) {
+  return writeBytes(arguments, contentsOf(arguments, 1), std::nullopt, false);
+}
 Trap FileWriteAt(Arguments& arguments) {
   return writeBytes(arguments, contentsOf(arguments, 2), arguments.integer(1), true);
 }
@@ -420,24 +597,19 @@ Trap FileSetLen(Arguments& arguments) {
   if (file == nullptr)
     return answer;
   if (arguments.integer(1) < 0 || ::ftruncate(file->fd.get(), off_t(arguments.integer(1))) == -1)
-    return arguments.returnErr(arguments.integer(1) < 0 ? "cannot resize the file: the length is negative"
-                                                        : errnoMessage("resize"));
+    return arguments.returnErr(arguments.integer(1) < 0
+                                   ? "cannot resize the file: the length is negative"
+                                   : errnoMessage("resize"));
   return arguments.returnOkUnit();
 }
 
 Trap FileSyncAll(Arguments& arguments) {
-  Trap answer;
-  FileHandle* file = descriptorOf(arguments, answer);
-  if (file == nullptr)
-    return answer;
-  return ::fsync(file->fd.get()) == 0 ? arguments.returnOkUnit() : arguments.returnErr(errnoMessage("sync"));
+  return onDescriptor(arguments, "sync", ::fsync,
+                      [](Arguments& answered) { return answered.returnOkUnit(); });
 }
 Trap FileSyncData(Arguments& arguments) {
-  Trap answer;
-  FileHandle* file = descriptorOf(arguments, answer);
-  if (file == nullptr)
-    return answer;
-  return ::fdatasync(file->fd.get()) == 0 ? arguments.returnOkUnit() : arguments.returnErr(errnoMessage("sync"));
+  return onDescriptor(arguments, "sync", ::fdatasync,
+                      [](Arguments& answered) { return answered.returnOkUnit(); });
 }
 
 Trap FileSeek(Arguments& arguments) {
@@ -451,9 +623,12 @@ Trap FileSeek(Arguments& arguments) {
   if (!file->inMemory) {
     constexpr int kWhence[] = {SEEK_SET, SEEK_CUR, SEEK_END};
     const off_t at = ::lseek(file->fd.get(), off_t(offset), kWhence[whence]);
-    return at == -1 ? arguments.returnErr(errnoMessage("seek in")) : arguments.returnOkInteger(int64_t(at));
+    return at == -1 ? arguments.returnErr(errnoMessage("seek in"))
+                    : arguments.returnOkInteger(int64_t(at));
   }
-  const int64_t from = whence == 0 ? 0 : whence == 1 ? int64_t(file->position) : int64_t(file->bytes.size());
+  const int64_t from = whence == 0   ? 0
+                       : whence == 1 ? int64_t(file->position)
+                                     : int64_t(file->bytes.size());
   int64_t target = 0;
   if (__builtin_add_overflow(from, offset, &target) || target < 0)
     return arguments.returnErr("cannot seek before the start of the file");
@@ -467,7 +642,7 @@ Trap FileLen(Arguments& arguments) {
     return arguments.returnErr(kNoFile);
   if (file->inMemory)
     return arguments.returnOkInteger(int64_t(file->bytes.size()));
-  struct stat facts {};
+  struct stat facts{};
   if (::fstat(file->fd.get(), &facts) == -1)
     return arguments.returnErr(errnoMessage("measure"));
   return arguments.returnOkInteger(int64_t(facts.st_size));
@@ -488,11 +663,21 @@ Trap FileFd(Arguments& arguments) {
   return arguments.returnInteger(file != nullptr && file->fd.valid() ? file->fd.get() : -1);
 }
 
-Trap FileTryLockShared(Arguments& arguments) { return lockFile(arguments, LOCK_SH | LOCK_NB); }
-Trap FileTryLockExclusive(Arguments& arguments) { return lockFile(arguments, LOCK_EX | LOCK_NB); }
-Trap FileUnlock(Arguments& arguments) { return lockFile(arguments, LOCK_UN); }
-Trap FileTryLockRange(Arguments& arguments) { return lockRange(arguments, arguments.boolean(3) ? F_WRLCK : F_RDLCK); }
-Trap FileUnlockRange(Arguments& arguments) { return lockRange(arguments, F_UNLCK); }
+Trap FileTryLockShared(Arguments& arguments) {
+  return lockFile(arguments, LOCK_SH | LOCK_NB);
+}
+Trap FileTryLockExclusive(Arguments& arguments) {
+  return lockFile(arguments, LOCK_EX | LOCK_NB);
+}
+Trap FileUnlock(Arguments& arguments) {
+  return lockFile(arguments, LOCK_UN);
+}
+Trap FileTryLockRange(Arguments& arguments) {
+  return lockRange(arguments, arguments.boolean(3) ? F_WRLCK : F_RDLCK);
+}
+Trap FileUnlockRange(Arguments& arguments) {
+  return lockRange(arguments, F_UNLCK);
+}
 
 } // namespace bodies
 } // namespace gos::stdlib

@@ -61,12 +61,13 @@ constexpr size_t kMostHandlesOfFold = 512; // a region that opens more has forgo
 
 } // namespace
 
-// ---- which road -------------------------------------------------------------------------------------
+// ---- which road
+// -------------------------------------------------------------------------------------
 
 HostFiles::Road HostFiles::road() const {
-  if (!vm_.inFold())
+  if (!inFold())
     return Road::Ordinary;
-  return vm_.callingLevel().level == ComptimeIo::Full ? Road::Ordinary : Road::Beneath;
+  return vm_->callingLevel().level == ComptimeIo::Full ? Road::Ordinary : Road::Beneath;
 }
 
 FileResult HostFiles::prepare(StringRef path, std::string& out) const {
@@ -80,9 +81,11 @@ FileResult HostFiles::prepare(StringRef path, std::string& out) const {
     out = path.str();
     return {};
   }
-  std::string start = host_.directory().str();
+  std::string start =
+      (snapshot_ != nullptr ? StringRef(snapshot_->directory) : host_->directory()).str();
   // A fold starts where its package does, at every level and wherever the tool was called.
-  if (const PackagePolicy* package = vm_.inFold() && start.empty() ? vm_.callingPackagePolicy() : nullptr;
+  if (const PackagePolicy* package =
+          inFold() && start.empty() ? vm_->callingPackagePolicy() : nullptr;
       package != nullptr && package->hasRoot)
     start = package->base.empty() ? package->root : package->root + "/" + package->base;
   out = start.empty() ? path.str() : start + "/" + path.str();
@@ -91,26 +94,27 @@ FileResult HostFiles::prepare(StringRef path, std::string& out) const {
 
 FileResult HostFiles::mayWrite() const {
   if (road() == Road::Beneath)
-    return trapped(vm_.deny(Capability::Write, {}));
+    return trapped(vm_->deny(Capability::Write, {}));
   return {};
 }
 
-/// Where a fold below `full` reads. Every operation is recorded and costs the kernel more than it costs the guest, so it
-/// is charged like a few hundred instructions.
+/// Where a fold below `full` reads. Every operation is recorded and costs the kernel more than it
+/// costs the guest, so it is charged like a few hundred instructions.
 const Root* HostFiles::root(FileResult& result) {
-  if (Trap trap = vm_.charge(kOperationSteps)) {
+  if (Trap trap = vm_->charge(kOperationSteps)) {
     result = trapped(std::move(trap));
     return nullptr;
   }
   std::string reason;
-  const Root* found = vm_.callingLevel().level == ComptimeIo::None ? nullptr : host_.rootOfCaller(reason);
+  const Root* found =
+      vm_->callingLevel().level == ComptimeIo::None ? nullptr : host_->rootOfCaller(reason);
   if (found == nullptr)
-    result = trapped(vm_.deny(Capability::Read, reason));
+    result = trapped(vm_->deny(Capability::Read, reason));
   return found;
 }
 
 StringRef HostFiles::base() const {
-  const PackagePolicy* package = vm_.callingPackagePolicy();
+  const PackagePolicy* package = vm_->callingPackagePolicy();
   return package == nullptr ? StringRef() : StringRef(package->base);
 }
 
@@ -119,11 +123,11 @@ FileResult HostFiles::outside(const Resolution& resolution) const {
   if (resolution.outcome == Outcome::Refused)
     detail = "`" + resolution.written + "` is covered by the denial of `" + resolution.rule + "`";
   else if (!resolution.leadingOut.path.empty())
-    detail = "`" + resolution.written + "` goes through the link `" + resolution.leadingOut.path + "` to `" +
-             resolution.leadingOut.text + "`, which is outside the package root";
+    detail = "`" + resolution.written + "` goes through the link `" + resolution.leadingOut.path +
+             "` to `" + resolution.leadingOut.text + "`, which is outside the package root";
   else
     detail = "`" + resolution.written + "` is outside the package root";
-  return trapped(vm_.deny(Capability::Read, std::move(detail), "a file inside the package root"));
+  return trapped(vm_->deny(Capability::Read, std::move(detail), "a file inside the package root"));
 }
 
 /// Denials trap; failures become messages; an absence is recorded, for it is an input.
@@ -133,10 +137,10 @@ FileResult HostFiles::judge(const Resolution& resolution, StringRef verb) {
   for (const FollowedLink& link : resolution.links) {
     FoldInput input;
     input.kind = FoldInput::Kind::Link;
-    input.package = vm_.callingPackage();
+    input.package = vm_->callingPackage();
     input.name = link.path;
     input.detail = link.text;
-    vm_.recordInput(std::move(input));
+    vm_->recordInput(std::move(input));
   }
   if (resolution.absent()) {
     record(FoldInput::Kind::Absence, resolution, 0, {});
@@ -155,44 +159,71 @@ void HostFiles::record(FoldInput::Kind kind, const Resolution& resolution, uint6
                        const std::array<uint8_t, 32>& sha256, std::string detail) {
   FoldInput input;
   input.kind = kind;
-  input.package = vm_.callingPackage();
+  input.package = vm_->callingPackage();
   input.name = resolution.path;
   input.size = size;
   input.sha256 = sha256;
   input.detail = std::move(detail);
-  vm_.recordInput(std::move(input));
+  vm_->recordInput(std::move(input));
 }
 
-// ---- reading ------------------------------------------------------------------------------------------
+std::optional<HostFiles::Snapshot> HostFiles::snapshot(vm::Vm& vm) {
+  if (vm.inFold())
+    return std::nullopt;
+  LibraryHost& host = hostOf(vm);
+  return Snapshot{host.directory().str(), host.variable("TMPDIR"), vm.heap().available() / 2};
+}
+
+void HostFiles::countRead(uint64_t bytes) {
+  bytesRead_ += bytes;
+  if (vm_ != nullptr)
+    vm_->countRead(bytes);
+}
+
+// ---- reading
+// ------------------------------------------------------------------------------------------
 
 uint64_t HostFiles::readRoom() const {
-  const uint64_t room = vm_.heap().available() / 2; // for the bytes, and for what is made of them
-  if (!vm_.inFold() || vm_.policy() == nullptr)
+  if (snapshot_ != nullptr)
+    return snapshot_->room - std::min(snapshot_->room, bytesRead_);
+  const uint64_t room = vm_->heap().available() / 2; // for the bytes, and for what is made of them
+  if (!inFold() || vm_->policy() == nullptr)
     return room;
-  const uint64_t limit = vm_.policy()->budgets.readBytes;
-  const uint64_t used = vm_.countRead(0);
+  const uint64_t limit = vm_->policy()->budgets.readBytes;
+  const uint64_t used = vm_->countRead(0);
   return std::min(room, used >= limit ? 0 : limit - used);
 }
 
 FileResult HostFiles::tooLarge(StringRef path, uint64_t size) const {
-  if (vm_.inFold() && vm_.policy() != nullptr && vm_.policy()->budgets.readBytes <= vm_.heap().available()) {
-    Trap trap = Trap::budget("read", vm_.policy()->budgets.readBytes);
+  if (vm_ == nullptr) {
+    FileResult result;
+    result.kind = FileResult::Kind::TooLarge;
+    return result;
+  }
+  if (inFold() && vm_->policy() != nullptr &&
+      vm_->policy()->budgets.readBytes <= vm_->heap().available()) {
+    Trap trap = Trap::budget("read", vm_->policy()->budgets.readBytes);
     trap->message += (" (`" + path + "` has " + llvm::Twine(size) + " bytes or more)").str();
     return trapped(std::move(trap));
   }
-  return trapped(vm_.heapTrap());
+  return trapped(vm_->heapTrap());
 }
 
 /// The rest of a descriptor, hashed, within the limit.
-FileResult HostFiles::takeBytes(int fd, StringRef path, std::string& bytes, std::array<uint8_t, 32>& sha256) {
-  ReadBytes read = gos::readAll(fd, readRoom(), vm_.inFold() ? Hashing::Sha256 : Hashing::Off);
+FileResult HostFiles::takeBytes(int fd, StringRef path, std::string& bytes,
+                                std::array<uint8_t, 32>& sha256) {
+  ReadBytes read = gos::readAll(fd, readRoom(), inFold() ? Hashing::Sha256 : Hashing::Off);
   if (read.failure == Failure::TooLarge)
     return tooLarge(path, read.size);
   if (read.failure != Failure::None)
     return failed("read", path,
-                  read.failure == Failure::System ? errnoText(read.errorNumber) : phrase(read.failure).str());
-  vm_.countRead(read.bytes.size());
-  vm_.heap().chargeText(read.bytes.size()); // hashed, and looked at for being text
+                  read.failure == Failure::System ? errnoText(read.errorNumber)
+                                                  : phrase(read.failure).str());
+  countRead(read.bytes.size());
+  if (vm_ != nullptr)
+    vm_->heap().chargeText(read.bytes.size()); // hashed, and looked at for being text
+  else
+    bytesLookedAt_ += read.bytes.size();
   bytes = std::move(read.bytes);
   sha256 = read.sha256;
   return {};
@@ -213,7 +244,7 @@ FileResult HostFiles::readAll(StringRef path, std::string& bytes) {
 
 FileResult HostFiles::open(StringRef path, std::unique_ptr<FileHandle>& file) {
   file = std::make_unique<FileHandle>();
-  if (vm_.inFold() && host_.handles().count() >= kMostHandlesOfFold)
+  if (inFold() && host_->handles().count() >= kMostHandlesOfFold)
     return failed("open", path, errnoText(EMFILE));
   if (road() == Road::Beneath) {
     FileResult result;
@@ -239,16 +270,16 @@ FileResult HostFiles::open(StringRef path, std::unique_ptr<FileHandle>& file) {
   if (FileResult prepared = prepare(path, real); !prepared.done())
     return prepared;
   // A fold must not wait for a FIFO's writer.
-  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (vm_.inFold() ? O_NONBLOCK : 0);
+  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (inFold() ? O_NONBLOCK : 0);
   file->fd.reset(retryInterrupted([&] { return ::open(real.c_str(), flags); }));
   if (!file->fd.valid())
     return failedErrno("read", path, errno);
-  struct stat facts {};
+  struct stat facts{};
   if (::fstat(file->fd.get(), &facts) == -1)
     return failedErrno("read", path, errno);
   if (S_ISDIR(facts.st_mode))
     return failed("read", path, errnoText(EISDIR));
-  if (vm_.inFold() && (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode)))
+  if (inFold() && (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode)))
     return failed("read", path, phrase(Failure::NotRegular));
   return {};
 }
@@ -264,15 +295,17 @@ FileResult HostFiles::readMore(FileHandle& file, uint64_t count, std::string& by
   ReadBytes read = gos::readSome(file.fd.get(), std::min(count, room));
   if (read.failure != Failure::None)
     return failed("read", "file",
-                  read.failure == Failure::System ? errnoText(read.errorNumber) : phrase(read.failure).str());
+                  read.failure == Failure::System ? errnoText(read.errorNumber)
+                                                  : phrase(read.failure).str());
   if (count > room && read.bytes.size() == room)
     return tooLarge("file", room);
-  vm_.countRead(read.bytes.size());
+  countRead(read.bytes.size());
   bytes = std::move(read.bytes);
   return {};
 }
 
-FileResult HostFiles::readAt(FileHandle& file, uint64_t offset, uint64_t count, std::string& bytes) {
+FileResult HostFiles::readAt(FileHandle& file, uint64_t offset, uint64_t count,
+                             std::string& bytes) {
   if (file.inMemory) {
     bytes = offset >= file.bytes.size() ? std::string() : file.bytes.substr(offset, count);
     return {};
@@ -297,7 +330,7 @@ FileResult HostFiles::readAt(FileHandle& file, uint64_t offset, uint64_t count, 
     if (got == 0)
       break;
   }
-  vm_.countRead(bytes.size());
+  countRead(bytes.size());
   return {};
 }
 
@@ -326,7 +359,8 @@ FileResult HostFiles::list(StringRef path, std::vector<ListedEntry>& entries) {
   std::string real;
   if (FileResult prepared = prepare(path, real); !prepared.done())
     return prepared;
-  UniqueFd fd(retryInterrupted([&] { return ::open(real.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  UniqueFd fd(
+      retryInterrupted([&] { return ::open(real.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (!fd.valid())
     return failedErrno("list", path, errno);
   DIR* directory = ::fdopendir(fd.get());
@@ -337,14 +371,15 @@ FileResult HostFiles::list(StringRef path, std::vector<ListedEntry>& entries) {
     const StringRef name(entry->d_name);
     if (name == "." || name == "..")
       continue;
-    struct stat facts {};
+    struct stat facts{};
     if (::fstatat(::dirfd(directory), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) == -1)
       continue; // gone meanwhile
     entries.push_back({name.str(), kindOf(facts.st_mode), uint64_t(facts.st_size)});
   }
   ::closedir(directory);
-  std::sort(entries.begin(), entries.end(),
-            [](const ListedEntry& a, const ListedEntry& b) { return StringRef(a.name) < StringRef(b.name); });
+  std::sort(entries.begin(), entries.end(), [](const ListedEntry& a, const ListedEntry& b) {
+    return StringRef(a.name) < StringRef(b.name);
+  });
   return {};
 }
 
@@ -360,14 +395,16 @@ FileResult HostFiles::query(StringRef path, FollowLast follow, FileFactsAnswer& 
       return judged;
     facts.kind = queried.facts.kind;
     facts.size = queried.facts.size;
-    record(FoldInput::Kind::Query, queried.resolution, facts.size, {}, "kind " + std::to_string(int(facts.kind)));
+    record(FoldInput::Kind::Query, queried.resolution, facts.size, {},
+           "kind " + std::to_string(int(facts.kind)));
     return {};
   }
   std::string real;
   if (FileResult prepared = prepare(path, real); !prepared.done())
     return prepared;
-  struct stat found {};
-  if ((follow == FollowLast::Yes ? ::stat(real.c_str(), &found) : ::lstat(real.c_str(), &found)) == -1)
+  struct stat found{};
+  if ((follow == FollowLast::Yes ? ::stat(real.c_str(), &found) : ::lstat(real.c_str(), &found)) ==
+      -1)
     return failedErrno("look at", path, errno);
   facts.kind = kindOf(found.st_mode);
   facts.size = uint64_t(found.st_size);
@@ -378,7 +415,7 @@ FileResult HostFiles::query(StringRef path, FollowLast follow, FileFactsAnswer& 
 
 FileResult HostFiles::permissions(StringRef path, int64_t& mode) {
   if (road() == Road::Beneath)
-    return trapped(vm_.deny(Capability::Identity, "the mode of a file says who its owner is"));
+    return trapped(vm_->deny(Capability::Identity, "the mode of a file says who its owner is"));
   FileFactsAnswer facts;
   FileResult result = query(path, FollowLast::Yes, facts);
   mode = facts.mode;
@@ -409,16 +446,19 @@ FileResult HostFiles::canonicalize(StringRef path, std::string& out) {
   return {};
 }
 
-// ---- writing ------------------------------------------------------------------------------------------
+// ---- writing
+// ------------------------------------------------------------------------------------------
 
 FileResult HostFiles::writeAll(StringRef path, StringRef bytes, std::optional<uint32_t> mode) {
   std::unique_ptr<FileHandle> file;
-  if (FileResult result = openWith(path, kOpenWrite | kOpenCreate | kOpenTruncate, file); !result.done())
+  if (FileResult result = openWith(path, kOpenWrite | kOpenCreate | kOpenTruncate, file);
+      !result.done())
     return result;
   if (mode && ::fchmod(file->fd.get(), *mode & 07777) == -1)
     return failedErrno("write", path, errno);
   while (!bytes.empty()) {
-    const ssize_t written = retryInterrupted([&] { return ::write(file->fd.get(), bytes.data(), bytes.size()); });
+    const ssize_t written =
+        retryInterrupted([&] { return ::write(file->fd.get(), bytes.data(), bytes.size()); });
     if (written < 0)
       return failedErrno("write", path, errno);
     bytes = bytes.drop_front(size_t(written));
@@ -443,7 +483,7 @@ FileResult HostFiles::openWith(StringRef path, unsigned flags, std::unique_ptr<F
     bits |= O_CREAT | O_EXCL;
   else if (flags & kOpenCreate)
     bits |= O_CREAT;
-  if (vm_.inFold())
+  if (inFold())
     bits |= O_NONBLOCK; // a FIFO without a reader is an error, not a wait
   file = std::make_unique<FileHandle>();
   file->fd.reset(retryInterrupted([&] { return ::open(real.c_str(), bits, 0666); }));
@@ -475,7 +515,8 @@ FileResult HostFiles::rename(StringRef from, StringRef to) {
     return prepared;
   if (FileResult prepared = prepare(to, realTo); !prepared.done())
     return prepared;
-  return ::rename(realFrom.c_str(), realTo.c_str()) == 0 ? FileResult{} : failedErrno("rename", from, errno);
+  return ::rename(realFrom.c_str(), realTo.c_str()) == 0 ? FileResult{}
+                                                         : failedErrno("rename", from, errno);
 }
 
 FileResult HostFiles::makeDirectory(StringRef path, uint32_t mode, bool exactMode, bool parents) {
@@ -490,8 +531,9 @@ FileResult HostFiles::makeDirectory(StringRef path, uint32_t mode, bool exactMod
         return failedErrno("create the directory", path, errno);
   if (::mkdir(real.c_str(), mode & 07777) == -1) {
     const int number = errno;
-    struct stat facts {};
-    const bool isThere = number == EEXIST && ::stat(real.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+    struct stat facts{};
+    const bool isThere =
+        number == EEXIST && ::stat(real.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
     if (!(parents && isThere))
       return failedErrno("create the directory", path, number);
   }
@@ -520,8 +562,8 @@ FileResult HostFiles::removeDirectory(StringRef path) {
 
 namespace {
 
-/// Removes what lies in an open directory. Each child is opened beneath its parent and never through a link, so that a
-/// directory exchanged for a link meanwhile empties nothing else.
+/// Removes what lies in an open directory. Each child is opened beneath its parent and never
+/// through a link, so that a directory exchanged for a link meanwhile empties nothing else.
 int emptyDirectory(int fd, unsigned depth) {
   if (depth > kDeepestTree)
     return ELOOP;
@@ -538,7 +580,8 @@ int emptyDirectory(int fd, unsigned depth) {
     const StringRef name(entry->d_name);
     if (name == "." || name == "..")
       continue;
-    UniqueFd child(::openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    UniqueFd child(
+        ::openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (child.valid()) {
       fault = emptyDirectory(child.get(), depth + 1);
       if (fault == 0 && ::unlinkat(fd, entry->d_name, AT_REMOVEDIR) == -1)
@@ -576,7 +619,8 @@ FileResult HostFiles::setPermissions(StringRef path, uint32_t mode) {
   std::string real;
   if (FileResult prepared = prepare(path, real); !prepared.done())
     return prepared;
-  return ::chmod(real.c_str(), mode & 07777) == 0 ? FileResult{} : failedErrno("change the mode of", path, errno);
+  return ::chmod(real.c_str(), mode & 07777) == 0 ? FileResult{}
+                                                  : failedErrno("change the mode of", path, errno);
 }
 
 FileResult HostFiles::syncDirectory(StringRef path) {
@@ -594,11 +638,12 @@ FileResult HostFiles::syncDirectory(StringRef path) {
 namespace {
 
 /// TMPDIR/prefixXXXXXX; the prefix must be a name.
-FileResult temporaryTemplate(const LibraryHost& host, StringRef prefix, std::string& out) {
+FileResult temporaryTemplate(const std::optional<std::string>& directory, StringRef prefix,
+                             std::string& out) {
   if (prefix.contains('/') || prefix.contains('\0'))
     return failed("use", prefix, "the prefix of a temporary name has no `/`");
-  const std::optional<std::string> directory = host.variable("TMPDIR");
-  out = (directory && !directory->empty() ? *directory : std::string("/tmp")) + "/" + prefix.str() + "XXXXXX";
+  out = (directory && !directory->empty() ? *directory : std::string("/tmp")) + "/" + prefix.str() +
+        "XXXXXX";
   return {};
 }
 
@@ -607,26 +652,32 @@ FileResult temporaryTemplate(const LibraryHost& host, StringRef prefix, std::str
 FileResult HostFiles::makeTemporaryDirectory(StringRef prefix, std::string& path) {
   if (FileResult result = mayWrite(); !result.done())
     return result;
-  if (FileResult result = temporaryTemplate(host_, prefix, path); !result.done())
+  if (FileResult result = temporaryTemplate(
+          snapshot_ != nullptr ? snapshot_->temporary : host_->variable("TMPDIR"), prefix, path);
+      !result.done())
     return result;
   return ::mkdtemp(path.data()) != nullptr ? FileResult{} : failedErrno("create", path, errno);
 }
 
-FileResult HostFiles::makeTemporaryFile(StringRef prefix, std::unique_ptr<FileHandle>& file, std::string& path) {
+FileResult HostFiles::makeTemporaryFile(StringRef prefix, std::unique_ptr<FileHandle>& file,
+                                        std::string& path) {
   if (FileResult result = mayWrite(); !result.done())
     return result;
-  if (FileResult result = temporaryTemplate(host_, prefix, path); !result.done())
+  if (FileResult result = temporaryTemplate(
+          snapshot_ != nullptr ? snapshot_->temporary : host_->variable("TMPDIR"), prefix, path);
+      !result.done())
     return result;
   file = std::make_unique<FileHandle>();
   file->fd.reset(::mkostemp(path.data(), O_CLOEXEC));
   return file->fd.valid() ? FileResult{} : failedErrno("create", path, errno);
 }
 
-// ---- the working directory -----------------------------------------------------------------------------
+// ---- the working directory
+// -----------------------------------------------------------------------------
 
 FileResult HostFiles::currentDirectory(std::string& path) {
-  if (!host_.directory().empty()) {
-    path = host_.directory().str();
+  if (!(snapshot_ != nullptr ? StringRef(snapshot_->directory) : host_->directory()).empty()) {
+    path = (snapshot_ != nullptr ? StringRef(snapshot_->directory) : host_->directory()).str();
     return {};
   }
   char* found = ::getcwd(nullptr, 0);
@@ -649,7 +700,7 @@ FileResult HostFiles::changeDirectory(StringRef path) {
     return result;
   if (facts.kind != FileKind::Directory)
     return failed("enter", path, errnoText(ENOTDIR));
-  host_.setDirectory(std::move(resolved));
+  host_->setDirectory(std::move(resolved));
   return {};
 }
 

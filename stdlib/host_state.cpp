@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <poll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -18,18 +20,81 @@ using llvm::StringRef;
 
 namespace {
 constexpr size_t kOutputBuffer = size_t(64) << 10;
-constexpr size_t kInputBlock = size_t(64) << 10;
 } // namespace
 
-ChildHandle::~ChildHandle() {
-  if (pid <= 0 || status)
-    return;
-  ::kill(pid, SIGKILL);
-  int ignored = 0;
-  retryInterrupted([&] { return ::waitpid(pid, &ignored, 0); });
+// ---- children
+// -------------------------------------------------------------------------------------
+
+Children::~Children() {
+  stop();
+  for (One& child : children_)
+    if (!child.status) {
+      int ignored = 0;
+      retryInterrupted([&] { return ::waitpid(child.pid, &ignored, 0); });
+    }
 }
 
-// ---- handles --------------------------------------------------------------------------------------
+void Children::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  for (const One& child : children_)
+    if (!child.status)
+      ::kill(child.pid, SIGKILL);
+}
+
+void Children::signalAll(int number) {
+  const std::lock_guard lock(mutex_);
+  for (const One& child : children_)
+    if (!child.status)
+      ::kill(child.pid, number);
+}
+
+std::optional<std::vector<int>> Children::wait(Interrupt& interrupt) {
+  std::vector<int> all;
+  for (size_t at = 0;; ++at) {
+    int pid = -1;
+    {
+      const std::lock_guard lock(mutex_);
+      if (at == children_.size())
+        return all;
+      pid = children_[at].status ? -1 : children_[at].pid;
+    }
+    if (pid > 0 && awaitChild(pid, interrupt) == Interrupt::Ended::Interrupted)
+      return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    One& child = children_[at];
+    if (!child.status) {
+      int status = 0;
+      retryInterrupted([&] { return ::waitpid(child.pid, &status, 0); });
+      child.status = status;
+    }
+    all.push_back(*child.status);
+  }
+}
+
+Interrupt::Ended awaitChild(int pid, Interrupt& interrupt, Deadline deadline) {
+#ifdef SYS_pidfd_open
+  if (const UniqueFd child(int(::syscall(SYS_pidfd_open, pid, 0))); child.valid())
+    return interrupt.wait(child.get(), POLLIN, deadline);
+#endif
+  for (unsigned round = 0;; ++round) {
+    siginfo_t facts{};
+    if (retryInterrupted([&] {
+          return ::waitid(P_PID, id_t(pid), &facts, WEXITED | WNOHANG | WNOWAIT);
+        }) == -1 ||
+        facts.si_pid == pid)
+      return Interrupt::Ended::Ready;
+    const auto pause =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(round < 20 ? 1 : 10);
+    const bool last = deadline && *deadline <= pause;
+    const Interrupt::Ended ended = interrupt.wait(-1, 0, last ? *deadline : pause);
+    if (ended == Interrupt::Ended::Interrupted || last)
+      return ended;
+  }
+}
+
+// ---- handles
+// --------------------------------------------------------------------------------------
 
 int64_t HandleTable::add(std::unique_ptr<Handle> handle) {
   uint32_t at = 0;
@@ -61,13 +126,17 @@ bool HandleTable::close(int64_t number) {
   return true;
 }
 
-// ---- streams --------------------------------------------------------------------------------------
+// ---- streams
+// --------------------------------------------------------------------------------------
 
-LibraryHost::~LibraryHost() { flush(); }
+LibraryHost::~LibraryHost() {
+  flush();
+}
 
 int LibraryHost::writeFully(int fd, StringRef bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = retryInterrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
+    const ssize_t written =
+        retryInterrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
     if (written <= 0)
       return written == 0 ? EIO : errno;
     bytes = bytes.drop_front(size_t(written));
@@ -111,65 +180,8 @@ void LibraryHost::flush() {
   output_.clear();
 }
 
-bool LibraryHost::fill() {
-  if (inputEnded_)
-    return false;
-  flush();
-  input_.erase(0, inputAt_);
-  inputAt_ = 0;
-  const size_t had = input_.size();
-  input_.resize(had + kInputBlock);
-  const ssize_t count = retryInterrupted([&] { return ::read(STDIN_FILENO, input_.data() + had, kInputBlock); });
-  input_.resize(had + (count > 0 ? size_t(count) : 0));
-  inputEnded_ = count <= 0;
-  return count > 0;
-}
-
-bool LibraryHost::readLine(std::string& line, uint64_t cap) {
-  size_t searched = inputAt_;
-  while (true) {
-    const size_t end = input_.find('\n', searched);
-    if (end != std::string::npos) {
-      line.assign(input_, inputAt_, end + 1 - inputAt_);
-      inputAt_ = end + 1;
-      return true;
-    }
-    const size_t pending = input_.size() - inputAt_;
-    if (pending > cap)
-      return false;
-    if (!fill()) {
-      line.assign(input_, inputAt_);
-      inputAt_ = input_.size();
-      return true;
-    }
-    searched = pending; // fill moved what is pending to the front
-  }
-}
-
-std::string LibraryHost::readRest(uint64_t cap, bool& tooLarge) {
-  tooLarge = false;
-  while (fill())
-    if (input_.size() - inputAt_ > cap) {
-      tooLarge = true;
-      break;
-    }
-  std::string rest = input_.substr(inputAt_);
-  inputAt_ = input_.size();
-  return rest;
-}
-
-std::string LibraryHost::readSome(uint64_t max) {
-  if (max == 0 || (inputAt_ == input_.size() && !fill()))
-    return {};
-  StringRef pending = StringRef(input_).drop_front(inputAt_).take_front(max);
-  const size_t newline = pending.find('\n');
-  if (newline != StringRef::npos)
-    pending = pending.take_front(newline + 1);
-  inputAt_ += pending.size();
-  return pending.str();
-}
-
-// ---- environment ------------------------------------------------------------------------------------
+// ---- environment
+// ------------------------------------------------------------------------------------
 
 std::optional<std::string> LibraryHost::variable(StringRef name) const {
   if (name.empty() || name.contains('=') || name.contains('\0'))
@@ -203,7 +215,8 @@ void LibraryHost::setVariable(StringRef name, std::optional<std::string> value) 
   environment_[name.str()] = std::move(value);
 }
 
-// ---- roots --------------------------------------------------------------------------------------------
+// ---- roots
+// --------------------------------------------------------------------------------------------
 
 const Root* LibraryHost::rootOfCaller(std::string& reason) {
   const PackagePolicy* package = vm_->callingPackagePolicy();
@@ -218,7 +231,8 @@ const Root* LibraryHost::rootOfCaller(std::string& reason) {
   const uint32_t id = vm_->callingPackage();
   if (auto known = roots_.find(id); known != roots_.end())
     return &known->second;
-  llvm::Expected<Root> root = Root::open(package->rootSpelling.empty() ? package->root : package->rootSpelling);
+  llvm::Expected<Root> root =
+      Root::open(package->rootSpelling.empty() ? package->root : package->rootSpelling);
   if (!root) {
     reason = llvm::toString(root.takeError());
     return nullptr;
@@ -232,7 +246,9 @@ const Root* LibraryHost::rootOfCaller(std::string& reason) {
   return &roots_.emplace(id, std::move(*root)).first->second;
 }
 
-std::unique_ptr<vm::HostState> makeHost(HostOptions options) { return std::make_unique<LibraryHost>(std::move(options)); }
+std::unique_ptr<vm::HostState> makeHost(HostOptions options) {
+  return std::make_unique<LibraryHost>(std::move(options));
+}
 
 LibraryHost& hostOf(vm::Vm& vm) {
   if (vm.host() == nullptr)
@@ -244,7 +260,9 @@ LibraryHost& hostOf(vm::Vm& vm) {
   return host;
 }
 
-void flushOutput(vm::Vm& vm) { hostOf(vm).flush(); }
+void flushOutput(vm::Vm& vm) {
+  hostOf(vm).flush();
+}
 
 vm::Trap finishOutput(vm::Vm& vm) {
   hostOf(vm).flush();

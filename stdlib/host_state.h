@@ -1,18 +1,21 @@
 #pragma once
-// What the library keeps for one Vm: its streams, handles, environment, working directory, clock, and the roots of a
-// fold. It goes with the Vm, so nothing a region did to it outlives the region.
+// What the library keeps for one Vm: its streams, handles, environment, working directory, clock,
+// and the roots of a fold. It goes with the Vm, so nothing a region did to it outlives the region.
 
 #include "sandbox/beneath.h"
 #include "sandbox/unique_fd.h"
+#include "stdlib/blocking.h"
 #include "vm/vm.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace gos::stdlib {
@@ -38,8 +41,8 @@ private:
   HandleKind kind_;
 };
 
-/// A file that was opened: a descriptor, or (in a fold below `full`) the bytes it had when it was opened, so that a fold
-/// sees one content whatever happens to the file meanwhile.
+/// A file that was opened: a descriptor, or (in a fold below `full`) the bytes it had when it was
+/// opened, so that a fold sees one content whatever happens to the file meanwhile.
 class FileHandle : public Handle {
 public:
   static constexpr HandleKind kKind = HandleKind::File;
@@ -50,7 +53,8 @@ public:
   uint64_t position = 0;
 };
 
-/// The streams of `io::`: a text with a reading position, adapters over other handles, a buffer to write to.
+/// The streams of `io::`: a text with a reading position, adapters over other handles, a buffer to
+/// write to.
 class ReaderHandle : public Handle {
 public:
   static constexpr HandleKind kKind = HandleKind::Reader;
@@ -59,7 +63,7 @@ public:
   size_t position = 0;
   std::vector<int64_t> sources; // read after `bytes`
   uint64_t limit = ~uint64_t(0);
-  int64_t sink = -1;            // gets what is read
+  int64_t sink = -1; // gets what is read
 };
 class WriterHandle : public Handle {
 public:
@@ -70,33 +74,80 @@ public:
   bool closed = false;
 };
 
+/// Children that one call has started. A job waits for them while the Vm's thread may end them: a
+/// number is signalled only while it is not reaped, so that it is still its own.
+class Children {
+public:
+  Children() = default;
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+  ~Children(); // killed before they are reaped, always reaped
+  /// Calls `start(pid)`, which answers what went wrong, unless they have been stopped.
+  template <class Start> std::string add(Start start) {
+    const std::lock_guard lock(mutex_);
+    if (stopped_)
+      return kCancelled.str();
+    int pid = -1;
+    std::string fault = start(pid);
+    if (fault.empty())
+      children_.push_back({pid, std::nullopt});
+    return fault;
+  }
+  /// Kills those that run; no other one starts.
+  void stop();
+  void signalAll(int number);
+  /// The status of each in the order of their starts; none if it was interrupted.
+  std::optional<std::vector<int>> wait(Interrupt& interrupt);
+
+private:
+  struct One {
+    int pid;
+    std::optional<int> status;
+  };
+  std::mutex mutex_;
+  bool stopped_ = false;
+  std::vector<One> children_;
+};
+/// Waits until a child has ended, without reaping it.
+Interrupt::Ended awaitChild(int pid, Interrupt& interrupt, Deadline deadline = std::nullopt);
+
+/// An end of a pipe that goroutines write to in turn.
+struct ByteSink {
+  UniqueFd fd; // does not block
+  Turns turns;
+};
+
+/// Its parts are shared with the jobs that use them, so that each may be closed meanwhile.
 class ChildHandle : public Handle {
 public:
   static constexpr HandleKind kKind = HandleKind::Child;
   ChildHandle() : Handle(kKind) {}
-  ~ChildHandle() override; // killed before it is reaped, always reaped
-  int pid = -1;
-  std::optional<int> status;
-  UniqueFd input;
-  UniqueFd output;
-  std::string pending; // read and not yet given out
+  std::shared_ptr<Children> process = std::make_shared<Children>();
+  std::shared_ptr<ByteSink> input; // null: closed
+  std::shared_ptr<ByteSource> output;
 };
 
+/// Its descriptor does not block: who has to wait does so as a job, with a time limit of its own.
 class SocketHandle : public Handle {
 public:
   static constexpr HandleKind kKind = HandleKind::Socket;
   SocketHandle() : Handle(kKind) {}
   UniqueFd fd;
+  std::atomic<bool> closed = false;
+  int64_t readLimitMs = 0; // 0: none
+  int64_t writeLimitMs = 0;
+  Turns writers;
 };
 class ListenerHandle : public Handle {
 public:
   static constexpr HandleKind kKind = HandleKind::Listener;
   ListenerHandle() : Handle(kKind) {}
   UniqueFd fd;
+  std::atomic<bool> closed = false;
 };
 
-/// Handles are integers to the program. Each carries the generation of its place, so that a stale or a made-up one
-/// names nothing (T041).
+/// Handles are integers to the program. Each carries the generation of its place, so that a stale
+/// or a made-up one names nothing (T041).
 class HandleTable {
 public:
   int64_t add(std::unique_ptr<Handle> handle);
@@ -105,6 +156,12 @@ public:
     Handle* handle = findAny(number);
     return handle != nullptr && handle->kind() == T::kKind ? static_cast<T*>(handle) : nullptr;
   }
+  /// The same for a job, which may go on when the handle is closed.
+  template <class T> std::shared_ptr<T> share(int64_t number) const {
+    if (find<T>(number) == nullptr)
+      return nullptr;
+    return std::static_pointer_cast<T>(places_[uint64_t(number) & 0xffffffffu].handle);
+  }
   bool close(int64_t number);
   /// Handles that are open.
   size_t count() const { return places_.size() - free_.size(); }
@@ -112,14 +169,15 @@ public:
 private:
   struct Place {
     uint32_t generation = 1;
-    std::unique_ptr<Handle> handle;
+    std::shared_ptr<Handle> handle;
   };
   Handle* findAny(int64_t number) const;
   std::vector<Place> places_;
   std::vector<uint32_t> free_;
 };
 
-/// What a test asserted: `assert` and `assert_eq` count before they panic, `testing::check` and its kin record.
+/// What a test asserted: `assert` and `assert_eq` count before they panic, `testing::check` and its
+/// kin record.
 struct Assertions {
   uint64_t made = 0;
   uint64_t failed = 0;      // recorded, without a panic
@@ -136,28 +194,29 @@ public:
   const HostOptions& options() const { return options_; }
   void attach(vm::Vm& vm) { vm_ = &vm; }
 
-  // ---- streams ------------------------------------------------------------------------------------
-  /// In a fold the text is captured. Else standard output is buffered: on a terminal until a write ends in a newline,
-  /// elsewhere until 64 KiB; standard error is not, and standard output goes first.
+  // ---- streams
+  // ------------------------------------------------------------------------------------
+  /// In a fold the text is captured. Else standard output is buffered: on a terminal until a write
+  /// ends in a newline, elsewhere until 64 KiB; standard error is not, and standard output goes
+  /// first.
   void write(Stream stream, llvm::StringRef bytes);
   void flush();
-  /// What became of standard output: a panic that says why it could not be written, told once; a reader that went away
-  /// ends the program quietly, as the signal would have. Nothing is written after that. Standard error has nobody to
-  /// tell.
+  /// What became of standard output: a panic that says why it could not be written, told once; a
+  /// reader that went away ends the program quietly, as the signal would have. Nothing is written
+  /// after that. Standard error has nobody to tell.
   vm::Trap takeOutputTrap();
-  /// Standard input: a line with its newline, empty at the end. Never blocks longer than one line needs, and flushes
-  /// standard output first. False when the line is longer than `cap`.
-  bool readLine(std::string& line, uint64_t cap);
-  std::string readRest(uint64_t cap, bool& tooLarge);
-  /// At most `max` bytes of standard input and no further than a line, so that readers may be mixed; empty at the end.
-  std::string readSome(uint64_t max);
+  /// Standard input, read by the program's goroutines in turn. What is printed goes out before one
+  /// waits for it.
+  const std::shared_ptr<ByteSource>& input() const { return input_; }
 
-  // ---- handles --------------------------------------------------------------------------------------
+  // ---- handles
+  // --------------------------------------------------------------------------------------
   HandleTable& handles() { return handles_; }
   /// Bytes in the buffers of readers and writers, held against the heap's limit.
   uint64_t buffered = 0;
 
-  // ---- environment ------------------------------------------------------------------------------------
+  // ---- environment
+  // ------------------------------------------------------------------------------------
   std::optional<std::string> variable(llvm::StringRef name) const;
   /// All variables, this Vm's changes included, in order of their names.
   std::map<std::string, std::string> variables() const;
@@ -166,37 +225,38 @@ public:
   llvm::StringRef directory() const { return directory_; }
   void setDirectory(std::string directory) { directory_ = std::move(directory); }
 
-  // ---- hooks ------------------------------------------------------------------------------------------
-  // Of a program alone: in a fold nothing is registered (T045). Owned closures; the Vm's heap goes before they could be
-  // given back, so what is never run is not released.
+  // ---- hooks
+  // ------------------------------------------------------------------------------------------ Of a
+  // program alone: in a fold nothing is registered (T045). Owned closures; the Vm's heap goes
+  // before they could be given back, so what is never run is not released.
   vm::Value panicHook = 0;
   vm::LayoutId panicHookText{}; // of its parameter
   std::vector<vm::Value> exitHooks;
 
-  // ---- tests ------------------------------------------------------------------------------------------
+  // ---- tests
+  // ------------------------------------------------------------------------------------------
   Assertions assertions;
 
-  // ---- clock --------------------------------------------------------------------------------------------
+  // ---- clock
+  // --------------------------------------------------------------------------------------------
   std::optional<int64_t> frozenMs;
 
-  // ---- a fold's roots -------------------------------------------------------------------------------------
+  // ---- a fold's roots
+  // -------------------------------------------------------------------------------------
   /// The root of the calling package, opened once; null when it has none (then `reason` says why).
   const Root* rootOfCaller(std::string& reason);
 
 private:
   /// The number of the error, or 0.
   static int writeFully(int fd, llvm::StringRef bytes);
-  bool fill();
 
   HostOptions options_;
   vm::Vm* vm_ = nullptr;
   std::string output_;
-  int outputError_ = 0;      // not told yet
+  int outputError_ = 0; // not told yet
   bool outputGone_ = false;
   std::optional<bool> outputIsTerminal_;
-  std::string input_;
-  size_t inputAt_ = 0;
-  bool inputEnded_ = false;
+  std::shared_ptr<ByteSource> input_ = std::make_shared<ByteSource>(STDIN_FILENO);
   HandleTable handles_;
   std::map<std::string, std::optional<std::string>> environment_;
   std::string directory_;
@@ -211,11 +271,13 @@ LibraryHost& hostOf(vm::Vm& vm);
 void flushOutput(vm::Vm& vm);
 /// The same at the end of the program, and whether all of its output was written.
 vm::Trap finishOutput(vm::Vm& vm);
-/// Gives the message of a fatal trap to the hook of `runtime::set_panic_hook`; false if there is none. A trap that the
-/// hook itself ends with takes the place of `trap`, and is then the one to report: false again, unless it is an exit.
+/// Gives the message of a fatal trap to the hook of `runtime::set_panic_hook`; false if there is
+/// none. A trap that the hook itself ends with takes the place of `trap`, and is then the one to
+/// report: false again, unless it is an exit.
 bool runPanicHook(vm::Vm& vm, vm::Trap& trap);
-/// Runs the hooks of `runtime::at_exit`, last registered first, those included that a hook registers, and finishes the
-/// output. Answers the first trap of one, or that of the output; the others run all the same.
+/// Runs the hooks of `runtime::at_exit`, last registered first, those included that a hook
+/// registers, and finishes the output. Answers the first trap of one, or that of the output; the
+/// others run all the same.
 vm::Trap runExitHooks(vm::Vm& vm);
 
 } // namespace gos::stdlib

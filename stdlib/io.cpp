@@ -26,7 +26,8 @@ std::string asText(std::string bytes) {
   return out;
 }
 
-/// Buffers live outside the guest's heap: their bytes are held against its limit all the same, and charged as work.
+/// Buffers live outside the guest's heap: their bytes are held against its limit all the same, and
+/// charged as work.
 Trap chargeBuffer(Vm& vm, uint64_t bytes) {
   LibraryHost& host = hostOf(vm);
   if (bytes > vm.heap().limit() - std::min(host.buffered, vm.heap().limit()))
@@ -35,8 +36,8 @@ Trap chargeBuffer(Vm& vm, uint64_t bytes) {
   return chargeBulk(vm, bytes);
 }
 
-/// Takes at most `count` bytes from a reader. Adapters read through others, which a program may tie into a knot of any
-/// shape: the depth is bounded and every step is charged.
+/// Takes at most `count` bytes from a reader. Adapters read through others, which a program may tie
+/// into a knot of any shape: the depth is bounded and every step is charged.
 Trap take(Vm& vm, int64_t number, uint64_t count, unsigned depth, std::string& out) {
   HandleTable& handles = hostOf(vm).handles();
   if (Trap trap = vm.charge(1))
@@ -98,35 +99,104 @@ Trap returnReader(Arguments& arguments, std::unique_ptr<ReaderHandle> reader) {
 
 namespace bodies {
 
-// ---- the program's streams --------------------------------------------------------------------------
+// ---- the program's streams
+// --------------------------------------------------------------------------
 
-Trap IoReadLine(Arguments& arguments) {
-  std::string line;
-  if (!hostOf(arguments.vm()).readLine(line, arguments.vm().heap().available()))
+namespace {
+
+struct Piece {
+  ByteSource::Ended ended = ByteSource::Ended::Done;
+  std::string bytes;
+};
+
+Trap returnPiece(Arguments& arguments, Piece& piece) {
+  switch (piece.ended) {
+  case ByteSource::Ended::Done:
+    return arguments.returnOkBytes(piece.bytes);
+  case ByteSource::Ended::TooLarge:
     return arguments.vm().heapTrap();
-  line = asText(std::move(line));
-  Value& slot = arguments.slot(0);
-  Vm& vm = arguments.vm();
-  if (!vm.heap().makeUnique(slot) || !vm.heap().append(vm::asString(slot), line))
-    return vm.heapTrap();
-  return arguments.returnOkInteger(int64_t(line.size()));
+  case ByteSource::Ended::Interrupted:
+    return arguments.returnErr(kCancelled);
+  }
+  return {};
+}
+
+/// All that is left of standard input.
+template <class Finish> Trap readRest(Arguments& arguments, Finish finish) {
+  LibraryHost& host = hostOf(arguments.vm());
+  host.flush();
+  return offload(
+      arguments,
+      [source = host.input(), cap = arguments.vm().heap().available()](Interrupt& interrupt) {
+        Piece piece;
+        piece.ended = source->rest(piece.bytes, cap, interrupt);
+        return piece;
+      },
+      std::move(finish));
+}
+
+} // namespace
+
+/// Appends a line that is there. -1: one has been waited for, and it is to be asked for again; a
+/// job cannot write to what its caller lent.
+Trap IoReadLine(Arguments& arguments) {
+  LibraryHost& host = hostOf(arguments.vm());
+  std::string line;
+  if (host.input()->lineNow(line)) {
+    line = asText(std::move(line));
+    Value& slot = arguments.slot(0);
+    Vm& vm = arguments.vm();
+    if (!vm.heap().makeUnique(slot) || !vm.heap().append(vm::asString(slot), line))
+      return vm.heapTrap();
+    return arguments.returnOkInteger(int64_t(line.size()));
+  }
+  host.flush();
+  return offload(
+      arguments,
+      [source = host.input(), cap = arguments.vm().heap().available()](Interrupt& interrupt) {
+        return source->awaitLine(cap, interrupt);
+      },
+      [](Arguments& answered, ByteSource::Ended& ended) {
+        switch (ended) {
+        case ByteSource::Ended::Done:
+          return answered.returnOkInteger(-1);
+        case ByteSource::Ended::TooLarge:
+          return answered.vm().heapTrap();
+        case ByteSource::Ended::Interrupted:
+          return answered.returnErr(kCancelled);
+        }
+        return Trap();
+      });
 }
 
 Trap IoReadStdin(Arguments& arguments) {
-  bool tooLarge = false;
-  const std::string bytes = hostOf(arguments.vm()).readRest(arguments.vm().heap().available(), tooLarge);
-  return tooLarge ? arguments.vm().heapTrap() : arguments.returnOkBytes(bytes);
+  return readRest(arguments, returnPiece);
 }
 
 Trap IoReadStdinText(Arguments& arguments) {
-  bool tooLarge = false;
-  std::string bytes = hostOf(arguments.vm()).readRest(arguments.vm().heap().available(), tooLarge);
-  return tooLarge ? arguments.vm().heapTrap() : arguments.returnString(asText(std::move(bytes)));
+  return readRest(arguments, [](Arguments& answered, Piece& piece) {
+    return piece.ended == ByteSource::Ended::TooLarge
+               ? answered.vm().heapTrap()
+               : answered.returnString(asText(std::move(piece.bytes)));
+  });
 }
 
 Trap IoReadSome(Arguments& arguments) {
-  const uint64_t max = uint64_t(std::max<int64_t>(arguments.integer(0), 0));
-  return arguments.returnOkBytes(hostOf(arguments.vm()).readSome(std::min(max, arguments.vm().heap().available())));
+  LibraryHost& host = hostOf(arguments.vm());
+  const uint64_t max = std::min(uint64_t(std::max<int64_t>(arguments.integer(0), 0)),
+                                arguments.vm().heap().available());
+  Piece now;
+  if (host.input()->someNow(now.bytes, max))
+    return returnPiece(arguments, now);
+  host.flush();
+  return offload(
+      arguments,
+      [source = host.input(), max](Interrupt& interrupt) {
+        Piece piece;
+        piece.ended = source->some(piece.bytes, max, interrupt);
+        return piece;
+      },
+      returnPiece);
 }
 
 Trap IoWrite(Arguments& arguments) {
@@ -149,7 +219,8 @@ Trap IoFlush(Arguments& arguments) {
   return arguments.returnUnit();
 }
 
-// ---- in memory --------------------------------------------------------------------------------------
+// ---- in memory
+// --------------------------------------------------------------------------------------
 
 /// What `io::Reader` and `io::Writer` do for a number that is a handle.
 Trap IoHandleRead(Arguments& arguments) {
@@ -178,7 +249,8 @@ Trap IoBytePosition(Arguments& arguments) {
   const StringRef bytes = bytesOf(arguments, 0);
   const uint64_t from = uint64_t(std::max<int64_t>(arguments.integer(2), 0));
   const size_t at = bytes.find(char(arguments.integer(1)), from);
-  const uint64_t looked = std::min<uint64_t>(at, bytes.size()) - std::min<uint64_t>(from, std::min<uint64_t>(at, bytes.size()));
+  const uint64_t looked = std::min<uint64_t>(at, bytes.size()) -
+                          std::min<uint64_t>(from, std::min<uint64_t>(at, bytes.size()));
   if (Trap trap = chargeBulk(arguments.vm(), looked))
     return trap;
   return arguments.returnInteger(at == StringRef::npos ? -1 : int64_t(at));
@@ -203,7 +275,8 @@ Trap IoStringReader(Arguments& arguments) {
 Trap IoBufferWriter(Arguments& arguments) {
   if (Trap trap = arguments.vm().charge(kHandleSteps))
     return trap;
-  return arguments.returnInteger(hostOf(arguments.vm()).handles().add(std::make_unique<WriterHandle>()));
+  return arguments.returnInteger(
+      hostOf(arguments.vm()).handles().add(std::make_unique<WriterHandle>()));
 }
 
 Trap IoLimitReader(Arguments& arguments) {
@@ -255,12 +328,14 @@ Trap IoCopyN(Arguments& arguments) {
   if (handles.find<ReaderHandle>(arguments.integer(1)) == nullptr)
     return arguments.returnErr("the reader is closed, or is no reader of this program");
   std::string bytes;
-  if (Trap trap = take(vm, arguments.integer(1), uint64_t(std::max<int64_t>(arguments.integer(2), 0)), 0, bytes))
+  if (Trap trap = take(vm, arguments.integer(1),
+                       uint64_t(std::max<int64_t>(arguments.integer(2), 0)), 0, bytes))
     return trap;
   bool done = false;
   if (Trap trap = putTo(vm, arguments.integer(0), bytes, done))
     return trap;
-  return done ? arguments.returnOkInteger(int64_t(bytes.size())) : arguments.returnErr("the writer is closed");
+  return done ? arguments.returnOkInteger(int64_t(bytes.size()))
+              : arguments.returnErr("the writer is closed");
 }
 
 Trap IoDrain(Arguments& arguments) {

@@ -1,5 +1,6 @@
-// std::process: children without a shell. A child is started by posix_spawn, which never copies this process; its
-// descriptors are the three streams and nothing else, for all of ours are close-on-exec.
+// std::process: children without a shell. A child is started by posix_spawn, which never copies
+// this process; its descriptors are the three streams and nothing else, for all of ours are
+// close-on-exec.
 
 #include "stdlib/host_state.h"
 #include "stdlib/support.h"
@@ -7,12 +8,16 @@
 #include "sandbox/sys_error.h"
 #include "vm/text.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,43 +39,52 @@ bool makePipe(Pipe& pipe) {
   return true;
 }
 
+/// Of our end of a pipe; the child's is its own.
+void doNotBlock(int fd) {
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
 /// What a child is started with. A descriptor of -1 is the caller's own stream.
 struct ChildRequest {
   std::string program;
   std::vector<std::string> arguments;
-  std::string directory; // empty: the Vm's
-  std::vector<std::pair<std::string, std::string>> variables;
+  std::string directory; // empty: the process's own
+  std::map<std::string, std::string> variables;
+  bool wellFormed = true;
   int input = -1;
   int output = -1;
   int error = -1;
   bool noInput = false; // standard input is empty
 };
 
-bool hasNul(const ChildRequest& request) {
-  auto bad = [](const std::string& text) { return text.find('\0') != std::string::npos; };
-  for (const std::string& argument : request.arguments)
-    if (bad(argument))
-      return true;
-  for (const auto& [name, value] : request.variables)
-    if (name.empty() || name.find('=') != std::string::npos || bad(name) || bad(value))
-      return true;
-  return bad(request.program) || bad(request.directory);
+bool hasNul(const std::string& text) {
+  return text.find('\0') != std::string::npos;
 }
 
-/// Starts the child; a message when that is not possible.
-std::string startChild(LibraryHost& host, const ChildRequest& request, int& pid) {
+/// A request with what this Vm has by now; what was printed goes out before the child prints.
+ChildRequest makeRequest(Vm& vm, StringRef program, std::vector<std::string> arguments) {
+  LibraryHost& host = hostOf(vm);
+  host.flush();
+  ChildRequest request;
+  request.program = program.str();
+  request.arguments = std::move(arguments);
+  request.directory = host.directory().str();
+  request.variables = host.variables();
+  request.wellFormed = !hasNul(request.program) && llvm::none_of(request.arguments, hasNul);
+  return request;
+}
+
+/// Starts the child, on any thread; a message when that is not possible.
+std::string startChild(const ChildRequest& request, int& pid) {
   pid = -1;
   if (request.program.empty())
     return "cannot run a program without a name";
-  if (hasNul(request))
-    return "cannot run `" + request.program.substr(0, 64) + "`: an argument or a variable is not well formed";
-  host.flush();
+  if (!request.wellFormed || hasNul(request.directory))
+    return "cannot run `" + request.program.substr(0, 64) +
+           "`: an argument or a variable is not well formed";
 
-  std::map<std::string, std::string> variables = host.variables();
-  for (const auto& [name, value] : request.variables)
-    variables[name] = value;
   std::vector<std::string> environment;
-  for (const auto& [name, value] : variables)
+  for (const auto& [name, value] : request.variables)
     environment.push_back(name + "=" + value);
   std::vector<char*> envp;
   for (std::string& entry : environment)
@@ -100,9 +114,8 @@ std::string startChild(LibraryHost& host, const ChildRequest& request, int& pid)
     fault |= ::posix_spawn_file_actions_adddup2(&actions, request.output, STDOUT_FILENO);
   if (request.error >= 0)
     fault |= ::posix_spawn_file_actions_adddup2(&actions, request.error, STDERR_FILENO);
-  const std::string directory = request.directory.empty() ? host.directory().str() : request.directory;
-  if (!directory.empty())
-    fault |= ::posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+  if (!request.directory.empty())
+    fault |= ::posix_spawn_file_actions_addchdir_np(&actions, request.directory.c_str());
   // Signals that the tool ignores are the child's to meet.
   sigset_t defaults;
   sigemptyset(&defaults);
@@ -114,7 +127,8 @@ std::string startChild(LibraryHost& host, const ChildRequest& request, int& pid)
   fault |= ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   pid_t child = -1;
   if (fault == 0)
-    fault = ::posix_spawnp(&child, request.program.c_str(), &actions, &attributes, argv.data(), envp.data());
+    fault = ::posix_spawnp(&child, request.program.c_str(), &actions, &attributes, argv.data(),
+                           envp.data());
   else
     fault = ENOMEM;
   ::posix_spawn_file_actions_destroy(&actions);
@@ -126,17 +140,8 @@ std::string startChild(LibraryHost& host, const ChildRequest& request, int& pid)
 }
 
 /// 128 + signal for a child that a signal ended.
-int64_t codeOf(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
-
-int waitFor(int pid) {
-  int status = 0;
-  retryInterrupted([&] { return ::waitpid(pid, &status, 0); });
-  return status;
-}
-
-void killAndReap(int pid) {
-  ::kill(pid, SIGKILL);
-  waitFor(pid);
+int64_t codeOf(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /// Text of a child's output: bytes that are not UTF-8 become U+FFFD.
@@ -153,27 +158,49 @@ std::string asText(std::string bytes) {
   return out;
 }
 
-/// Reads both streams until both end; false when they hold more than `cap`.
-bool drainBoth(int output, int error, uint64_t cap, std::string& outText, std::string& errorText) {
-  std::array<pollfd, 2> ends{pollfd{output, POLLIN, 0}, pollfd{error, POLLIN, 0}};
+/// What became of children whose output is taken.
+struct Captured {
+  std::string fault;
+  bool tooLarge = false;
+  std::string output;
+  std::string error;
+  int64_t code = 0;
+};
+
+/// Reads both streams until both end, they hold more than `cap`, or it is interrupted.
+void drainBoth(int output, int error, uint64_t cap, Captured& captured, Interrupt& interrupt) {
+  // One waits for either through a descriptor of its own, which stands for both.
+  const UniqueFd both(::epoll_create1(EPOLL_CLOEXEC));
+  std::array<int, 2> ends{output, error};
+  for (uint32_t i = 0; i < ends.size(); ++i) {
+    doNotBlock(ends[i]);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u32 = i;
+    ::epoll_ctl(both.get(), EPOLL_CTL_ADD, ends[i], &event);
+  }
   std::vector<char> block(size_t(64) << 10);
-  while (ends[0].fd >= 0 || ends[1].fd >= 0) {
-    if (retryInterrupted([&] { return ::poll(ends.data(), ends.size(), -1); }) < 0)
-      return true;
+  while (ends[0] >= 0 || ends[1] >= 0) {
+    if (interrupt.wait(both.get(), POLLIN) == Interrupt::Ended::Interrupted)
+      return;
     for (size_t i = 0; i < ends.size(); ++i) {
-      if (ends[i].fd < 0 || ends[i].revents == 0)
+      if (ends[i] < 0)
         continue;
-      const ssize_t count = retryInterrupted([&] { return ::read(ends[i].fd, block.data(), block.size()); });
+      const ssize_t count =
+          retryInterrupted([&] { return ::read(ends[i], block.data(), block.size()); });
+      if (count < 0 && errno == EAGAIN)
+        continue;
       if (count <= 0) {
-        ends[i].fd = -1; // poll passes over it
+        ::epoll_ctl(both.get(), EPOLL_CTL_DEL, ends[i], nullptr);
+        ends[i] = -1;
         continue;
       }
-      (i == 0 ? outText : errorText).append(block.data(), size_t(count));
-      if (outText.size() + errorText.size() > cap)
-        return false;
+      (i == 0 ? captured.output : captured.error).append(block.data(), size_t(count));
+      captured.tooLarge = captured.output.size() + captured.error.size() > cap;
+      if (captured.tooLarge)
+        return;
     }
   }
-  return true;
 }
 
 /// Ok(Output { stdout, stderr, code })
@@ -188,27 +215,72 @@ Trap returnOutput(Arguments& arguments, std::string outText, std::string errorTe
   return made == 0 ? vm.heapTrap() : arguments.returnOkOwned(made);
 }
 
-Trap capture(Arguments& arguments, ChildRequest request) {
-  Vm& vm = arguments.vm();
-  Pipe output;
+Trap returnCaptured(Arguments& arguments, Captured& captured) {
+  if (captured.tooLarge)
+    return arguments.vm().heapTrap();
+  if (!captured.fault.empty())
+    return arguments.returnErr(captured.fault);
+  return returnOutput(arguments, std::move(captured.output), std::move(captured.error),
+                      captured.code);
+}
+
+/// Runs the requests as a pipeline, each one's output the next one's input, and takes the output of
+/// the last one and the errors of all.
+Captured runPipeline(std::vector<ChildRequest>& requests, Children& children, uint64_t cap,
+                     Interrupt& interrupt) {
+  Captured captured;
   Pipe error;
-  if (!makePipe(output) || !makePipe(error))
-    return arguments.returnErr("cannot run `" + request.program + "`: " + errnoText(errno));
-  request.noInput = true;
-  request.output = output.writer.get();
-  request.error = error.writer.get();
-  int pid = -1;
-  if (const std::string fault = startChild(hostOf(vm), request, pid); !fault.empty())
-    return arguments.returnErr(fault);
-  output.writer.reset();
-  error.writer.reset();
-  std::string outText;
-  std::string errorText;
-  if (!drainBoth(output.reader.get(), error.reader.get(), vm.heap().available(), outText, errorText)) {
-    killAndReap(pid);
-    return vm.heapTrap();
+  if (!makePipe(error)) {
+    captured.fault = "cannot run `" + requests.front().program + "`: " + errnoText(errno);
+    return captured;
   }
-  return returnOutput(arguments, std::move(outText), std::move(errorText), codeOf(waitFor(pid)));
+  UniqueFd before;
+  for (ChildRequest& request : requests) {
+    Pipe output;
+    if (!makePipe(output))
+      captured.fault = "cannot run `" + request.program + "`: " + errnoText(errno);
+    request.noInput = !before.valid();
+    request.input = before.get();
+    request.output = output.writer.get();
+    request.error = error.writer.get();
+    if (captured.fault.empty())
+      captured.fault = children.add([&](int& pid) { return startChild(request, pid); });
+    before = std::move(output.reader);
+    if (!captured.fault.empty())
+      break;
+  }
+  error.writer.reset();
+  if (captured.fault.empty())
+    drainBoth(before.get(), error.reader.get(), cap, captured, interrupt);
+  before.reset();
+  error.reader.reset();
+  if (!captured.fault.empty() || captured.tooLarge || interrupt.triggered()) {
+    children.stop();
+    if (captured.fault.empty())
+      captured.fault = kCancelled.str();
+    return captured;
+  }
+  if (const auto statuses = children.wait(interrupt))
+    captured.code = codeOf(statuses->back()); // that of the last command
+  else
+    captured.fault = kCancelled.str();
+  return captured;
+}
+
+Trap capture(Arguments& arguments, std::vector<ChildRequest> requests) {
+  auto children = std::make_shared<Children>();
+  const uint64_t cap = arguments.vm().heap().available();
+  return offload(
+      arguments,
+      [requests = std::move(requests), children, cap](Interrupt& interrupt) mutable {
+        return runPipeline(requests, *children, cap, interrupt);
+      },
+      returnCaptured, [children] { children->stop(); });
+}
+Trap capture(Arguments& arguments, ChildRequest request) {
+  std::vector<ChildRequest> requests;
+  requests.push_back(std::move(request));
+  return capture(arguments, std::move(requests));
 }
 
 /// Words of a command of a pipeline: blanks separate, quotes keep together; there is no shell.
@@ -252,59 +324,75 @@ ChildHandle* childOf(Arguments& arguments) {
 constexpr StringRef kNoChild = "no such child of this program";
 
 /// Only processes that a number can honestly name: never a group, never everything.
-bool isProcess(int64_t pid) { return pid > 1 && pid <= 0x7fffffff; }
+bool isProcess(int64_t pid) {
+  return pid > 1 && pid <= 0x7fffffff;
+}
 
 } // namespace
 
 namespace bodies {
 
 Trap ProcessRun(Arguments& arguments) {
-  ChildRequest request;
-  request.program = arguments.string(0).str();
-  request.arguments = stringsOf(arguments, 1);
-  return capture(arguments, std::move(request));
+  return capture(arguments,
+                 makeRequest(arguments.vm(), arguments.string(0), stringsOf(arguments, 1)));
 }
 
 Trap ProcessRunIn(Arguments& arguments) {
-  ChildRequest request;
-  request.program = arguments.string(0).str();
-  request.arguments = stringsOf(arguments, 1);
-  request.directory = arguments.string(2).str();
+  ChildRequest request = makeRequest(arguments.vm(), arguments.string(0), stringsOf(arguments, 1));
+  if (!arguments.string(2).empty())
+    request.directory = arguments.string(2).str();
   const VecObject* pairs = arguments.vec(3);
   for (uint64_t i = 0; i < pairs->length; ++i) {
     const vm::StructObject* pair = vm::asStruct(pairs->slots[i]);
     if (pair == nullptr || pair->slots()[0] == 0 || pair->slots()[1] == 0)
       return Trap::incompatible("an element is borrowed elsewhere");
-    request.variables.emplace_back(vm::asString(pair->slots()[0])->text().str(),
-                                   vm::asString(pair->slots()[1])->text().str());
+    const std::string name = vm::asString(pair->slots()[0])->text().str();
+    const std::string value = vm::asString(pair->slots()[1])->text().str();
+    if (name.empty() || name.find('=') != std::string::npos || hasNul(name) || hasNul(value))
+      request.wellFormed = false;
+    request.variables[name] = value;
   }
   return capture(arguments, std::move(request));
 }
 
 Trap ProcessRunInherit(Arguments& arguments) {
-  ChildRequest request;
-  request.program = arguments.string(0).str();
-  request.arguments = stringsOf(arguments, 1);
-  int pid = -1;
-  if (const std::string fault = startChild(hostOf(arguments.vm()), request, pid); !fault.empty())
-    return arguments.returnErr(fault);
-  return arguments.returnOkInteger(codeOf(waitFor(pid)));
+  auto children = std::make_shared<Children>();
+  struct Answer {
+    std::string fault;
+    int64_t code = 0;
+  };
+  return offload(
+      arguments,
+      [request = makeRequest(arguments.vm(), arguments.string(0), stringsOf(arguments, 1)),
+       children](Interrupt& interrupt) {
+        Answer answer;
+        answer.fault = children->add([&](int& pid) { return startChild(request, pid); });
+        if (!answer.fault.empty())
+          return answer;
+        if (const auto statuses = children->wait(interrupt))
+          answer.code = codeOf(statuses->back());
+        else
+          answer.fault = kCancelled.str();
+        return answer;
+      },
+      [](Arguments& answered, Answer& answer) {
+        return answer.fault.empty() ? answered.returnOkInteger(answer.code)
+                                    : answered.returnErr(answer.fault);
+      },
+      [children] { children->stop(); });
 }
 
 Trap ProcessSpawn(Arguments& arguments) {
-  ChildRequest request;
-  request.program = arguments.string(0).str();
-  request.arguments = stringsOf(arguments, 1);
+  const ChildRequest request =
+      makeRequest(arguments.vm(), arguments.string(0), stringsOf(arguments, 1));
   int pid = -1;
-  if (const std::string fault = startChild(hostOf(arguments.vm()), request, pid); !fault.empty())
+  if (const std::string fault = startChild(request, pid); !fault.empty())
     return arguments.returnErr(fault);
   return arguments.returnOkInteger(pid);
 }
 
 Trap ProcessSpawnPiped(Arguments& arguments) {
-  ChildRequest request;
-  request.program = arguments.string(0).str();
-  request.arguments = stringsOf(arguments, 1);
+  ChildRequest request = makeRequest(arguments.vm(), arguments.string(0), stringsOf(arguments, 1));
   Pipe input;
   Pipe output;
   if (!makePipe(input) || !makePipe(output))
@@ -312,19 +400,24 @@ Trap ProcessSpawnPiped(Arguments& arguments) {
   request.input = input.reader.get();
   request.output = output.writer.get();
   auto child = std::make_unique<ChildHandle>();
-  LibraryHost& host = hostOf(arguments.vm());
-  if (const std::string fault = startChild(host, request, child->pid); !fault.empty())
+  if (const std::string fault =
+          child->process->add([&](int& pid) { return startChild(request, pid); });
+      !fault.empty())
     return arguments.returnErr(fault);
-  child->input = std::move(input.writer);
-  child->output = std::move(output.reader);
+  doNotBlock(input.writer.get());
+  doNotBlock(output.reader.get());
+  child->input = std::make_shared<ByteSink>();
+  child->input->fd = std::move(input.writer);
+  child->output = std::make_shared<ByteSource>(std::move(output.reader));
+  LibraryHost& host = hostOf(arguments.vm());
   Builder builder(arguments.vm());
   const Value fields[] = {vm::fromInteger(host.handles().add(std::move(child)))};
-  const Value made = builder.structure(payloadOf(arguments.vm(), arguments.resultLayout(), "Ok"), fields);
+  const Value made =
+      builder.structure(payloadOf(arguments.vm(), arguments.resultLayout(), "Ok"), fields);
   return made == 0 ? arguments.vm().heapTrap() : arguments.returnOkOwned(made);
 }
 
 Trap ProcessPipelineRun(Arguments& arguments) {
-  Vm& vm = arguments.vm();
   const std::vector<std::string> commands = stringsOf(arguments, 0);
   if (commands.empty())
     return arguments.returnErr("a pipeline needs a command");
@@ -332,47 +425,12 @@ Trap ProcessPipelineRun(Arguments& arguments) {
   for (const std::string& command : commands) {
     std::vector<std::string> words;
     if (!splitWords(command, words))
-      return arguments.returnErr("cannot read the command `" + command + "`: it is empty, or a quote is not closed");
-    ChildRequest request;
-    request.program = words.front();
-    request.arguments.assign(words.begin() + 1, words.end());
-    requests.push_back(std::move(request));
+      return arguments.returnErr("cannot read the command `" + command +
+                                 "`: it is empty, or a quote is not closed");
+    requests.push_back(
+        makeRequest(arguments.vm(), words.front(), {words.begin() + 1, words.end()}));
   }
-  Pipe error;
-  if (!makePipe(error))
-    return arguments.returnErr("cannot run a pipeline: " + errnoText(errno));
-  std::vector<int> children;
-  UniqueFd before;
-  std::string fault;
-  for (size_t i = 0; i < requests.size() && fault.empty(); ++i) {
-    Pipe output;
-    if (!makePipe(output)) {
-      fault = "cannot run a pipeline: " + errnoText(errno);
-      break;
-    }
-    requests[i].noInput = i == 0;
-    requests[i].input = before.get();
-    requests[i].output = output.writer.get();
-    requests[i].error = error.writer.get();
-    int pid = -1;
-    fault = startChild(hostOf(vm), requests[i], pid);
-    if (fault.empty())
-      children.push_back(pid);
-    before = std::move(output.reader);
-  }
-  error.writer.reset();
-  std::string outText;
-  std::string errorText;
-  if (!fault.empty() || !drainBoth(before.get(), error.reader.get(), vm.heap().available(), outText, errorText)) {
-    for (int pid : children)
-      killAndReap(pid);
-    return fault.empty() ? vm.heapTrap() : arguments.returnErr(fault);
-  }
-  before.reset();
-  int64_t code = 0;
-  for (int pid : children)
-    code = codeOf(waitFor(pid)); // that of the last command
-  return returnOutput(arguments, std::move(outText), std::move(errorText), code);
+  return capture(arguments, std::move(requests));
 }
 
 Trap ProcessKill(Arguments& arguments) {
@@ -395,42 +453,52 @@ Trap ProcessWaitTimeout(Arguments& arguments) {
   const int64_t pid = arguments.integer(0);
   if (!isProcess(pid))
     return arguments.returnInteger(-1);
-  const auto start = std::chrono::steady_clock::now();
-  const int64_t limit = std::clamp<int64_t>(arguments.integer(1), 0, int64_t(1) << 40);
-  for (unsigned round = 0;; ++round) {
+  const auto reap = [pid] {
     int status = 0;
     const pid_t ended = retryInterrupted([&] { return ::waitpid(pid_t(pid), &status, WNOHANG); });
-    if (ended == pid_t(pid))
-      return arguments.returnInteger(codeOf(status));
-    if (ended < 0 || std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(limit))
-      return arguments.returnInteger(-1);
-    ::poll(nullptr, 0, round < 20 ? 1 : 10);
-  }
+    return ended == pid_t(pid) ? codeOf(status) : ended < 0 ? -2 : -1;
+  };
+  const int64_t limit = std::clamp<int64_t>(arguments.integer(1), 0, int64_t(1) << 40);
+  if (const int64_t code = reap(); code != -1 || limit == 0)
+    return arguments.returnInteger(std::max<int64_t>(code, -1));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit);
+  return offload(
+      arguments,
+      [pid, deadline, reap](Interrupt& interrupt) {
+        awaitChild(int(pid), interrupt, deadline);
+        return reap();
+      },
+      [](Arguments& answered, int64_t& code) {
+        return answered.returnInteger(std::max<int64_t>(code, -1));
+      });
 }
 
-Trap ProcessExit(Arguments& arguments) { return Trap::exit(arguments.integer(0)); }
+Trap ProcessExit(Arguments& arguments) {
+  return Trap::exit(arguments.integer(0));
+}
 /// As a shell reports an abort: 128 + SIGABRT.
-Trap ProcessAbort(Arguments&) { return Trap::exit(128 + SIGABRT); }
-Trap ProcessId(Arguments& arguments) { return arguments.returnInteger(int64_t(::getpid())); }
+Trap ProcessAbort(Arguments&) {
+  return Trap::exit(128 + SIGABRT);
+}
+Trap ProcessId(Arguments& arguments) {
+  return arguments.returnInteger(int64_t(::getpid()));
+}
 
 // ---- Child --------------------------------------------------------------------------------------
 
-Trap ChildWriteStdin(Arguments& arguments) {
-  ChildHandle* child = childOf(arguments);
-  if (child == nullptr)
-    return arguments.returnErr(kNoChild);
-  if (!child->input.valid())
-    return arguments.returnErr("the child's standard input is closed");
-  // A child that does not read any more must not end this program.
+namespace {
+
+/// What could be written at once, and what went wrong. A child that does not read any more must not
+/// end this program.
+int writePart(int fd, StringRef& text) {
   sigset_t pipeSignal;
   sigset_t before;
   sigemptyset(&pipeSignal);
   sigaddset(&pipeSignal, SIGPIPE);
   ::pthread_sigmask(SIG_BLOCK, &pipeSignal, &before);
-  StringRef text = arguments.string(1);
   int fault = 0;
   while (!text.empty() && fault == 0) {
-    const ssize_t written = retryInterrupted([&] { return ::write(child->input.get(), text.data(), text.size()); });
+    const ssize_t written = retryInterrupted([&] { return ::write(fd, text.data(), text.size()); });
     if (written < 0)
       fault = errno;
     else
@@ -441,60 +509,106 @@ Trap ChildWriteStdin(Arguments& arguments) {
     ::sigtimedwait(&pipeSignal, nullptr, &now); // takes the signal that is pending
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return fault == 0 ? arguments.returnOkUnit() : arguments.returnErr("cannot write to the child: " + errnoText(fault));
+  return fault;
+}
+
+Trap returnWritten(Arguments& arguments, int& fault) {
+  if (fault == ECANCELED)
+    return arguments.returnErr(kCancelled);
+  return fault == 0 ? arguments.returnOkUnit()
+                    : arguments.returnErr("cannot write to the child: " + errnoText(fault));
+}
+
+} // namespace
+
+Trap ChildWriteStdin(Arguments& arguments) {
+  ChildHandle* child = childOf(arguments);
+  if (child == nullptr)
+    return arguments.returnErr(kNoChild);
+  if (!child->input)
+    return arguments.returnErr("the child's standard input is closed");
+  StringRef text = arguments.string(1);
+  if (const Turn turn(child->input->turns); turn) {
+    int fault = writePart(child->input->fd.get(), text);
+    if (fault != EAGAIN)
+      return returnWritten(arguments, fault);
+  }
+  return offload(
+      arguments,
+      [sink = child->input, left = text.str()](Interrupt& interrupt) {
+        const Turn turn(sink->turns, interrupt);
+        StringRef rest = left;
+        int fault = turn ? EAGAIN : ECANCELED;
+        while (fault == EAGAIN)
+          fault = interrupt.wait(sink->fd.get(), POLLOUT) == Interrupt::Ended::Interrupted
+                      ? ECANCELED
+                      : writePart(sink->fd.get(), rest);
+        return fault;
+      },
+      returnWritten);
 }
 
 Trap ChildCloseStdin(Arguments& arguments) {
   if (ChildHandle* child = childOf(arguments))
-    child->input.reset();
+    child->input.reset(); // who is writing to it finishes
   return arguments.returnUnit();
 }
 
 namespace {
-/// Reads one block of a child's output; false at its end.
-bool readBlock(ChildHandle& child) {
-  if (!child.output.valid())
-    return false;
-  std::array<char, 8192> block;
-  const ssize_t count = retryInterrupted([&] { return ::read(child.output.get(), block.data(), block.size()); });
-  if (count <= 0) {
-    child.output.reset();
-    return false;
-  }
-  child.pending.append(block.data(), size_t(count));
-  return true;
+
+struct Piece {
+  ByteSource::Ended ended = ByteSource::Ended::Done;
+  std::string bytes;
+};
+
+Trap returnLine(Arguments& arguments, Piece& piece) {
+  if (piece.ended == ByteSource::Ended::TooLarge)
+    return arguments.vm().heapTrap();
+  std::string& line = piece.bytes;
+  if (line.empty())
+    return arguments.returnNone();
+  if (line.back() == '\n')
+    line.pop_back();
+  if (!line.empty() && line.back() == '\r')
+    line.pop_back();
+  return arguments.returnSomeString(asText(std::move(line)));
 }
+
 } // namespace
 
 Trap ChildReadLine(Arguments& arguments) {
   ChildHandle* child = childOf(arguments);
   if (child == nullptr)
     return arguments.returnNone();
-  size_t end = child->pending.find('\n');
-  while (end == std::string::npos && readBlock(*child)) {
-    if (child->pending.size() > arguments.vm().heap().available())
-      return arguments.vm().heapTrap();
-    end = child->pending.find('\n');
-  }
-  if (child->pending.empty())
-    return arguments.returnNone();
-  std::string line = child->pending.substr(0, end);
-  child->pending.erase(0, end == std::string::npos ? end : end + 1);
-  if (!line.empty() && line.back() == '\r')
-    line.pop_back();
-  return arguments.returnSomeString(asText(std::move(line)));
+  Piece now;
+  if (child->output->lineNow(now.bytes))
+    return returnLine(arguments, now);
+  return offload(
+      arguments,
+      [source = child->output, cap = arguments.vm().heap().available()](Interrupt& interrupt) {
+        Piece piece;
+        piece.ended = source->line(piece.bytes, cap, interrupt);
+        return piece;
+      },
+      returnLine);
 }
 
 Trap ChildReadStdout(Arguments& arguments) {
   ChildHandle* child = childOf(arguments);
   if (child == nullptr)
     return arguments.returnString({});
-  while (readBlock(*child))
-    if (child->pending.size() > arguments.vm().heap().available())
-      return arguments.vm().heapTrap();
-  std::string rest = std::move(child->pending);
-  child->pending.clear();
-  return arguments.returnString(asText(std::move(rest)));
+  return offload(
+      arguments,
+      [source = child->output, cap = arguments.vm().heap().available()](Interrupt& interrupt) {
+        Piece piece;
+        piece.ended = source->rest(piece.bytes, cap, interrupt);
+        return piece;
+      },
+      [](Arguments& answered, Piece& piece) {
+        return piece.ended == ByteSource::Ended::TooLarge
+                   ? answered.vm().heapTrap()
+                   : answered.returnString(asText(std::move(piece.bytes)));
+      });
 }
 
 Trap ChildWait(Arguments& arguments) {
@@ -502,15 +616,18 @@ Trap ChildWait(Arguments& arguments) {
   if (child == nullptr)
     return arguments.returnErr(kNoChild);
   child->input.reset();
-  if (!child->status)
-    child->status = waitFor(child->pid);
-  return arguments.returnOkInteger(codeOf(*child->status));
+  return offload(
+      arguments,
+      [process = child->process](Interrupt& interrupt) { return process->wait(interrupt); },
+      [](Arguments& answered, std::optional<std::vector<int>>& statuses) {
+        return statuses ? answered.returnOkInteger(codeOf(statuses->back()))
+                        : answered.returnErr(kCancelled);
+      });
 }
 
 Trap ChildKill(Arguments& arguments) {
-  ChildHandle* child = childOf(arguments);
-  if (child != nullptr && !child->status)
-    ::kill(child->pid, SIGKILL); // not reaped yet, so the number is still its own
+  if (ChildHandle* child = childOf(arguments))
+    child->process->signalAll(SIGKILL);
   return arguments.returnUnit();
 }
 

@@ -85,6 +85,10 @@ Scheduler::Scheduler(Vm& vm) : vm_(vm) {
 }
 
 Scheduler::~Scheduler() {
+  // Children that nobody waits for any more end with the program.
+  for (std::unique_ptr<Goroutine>& goroutine : goroutines_)
+    if (goroutine->running)
+      goroutine->running->cancel();
   if (pool_)
     pool_->close();
   for (std::unique_ptr<Goroutine>& goroutine : goroutines_)
@@ -402,7 +406,10 @@ void Scheduler::yield() {
 }
 
 Trap Scheduler::offload(Arguments& arguments, std::unique_ptr<Job> job) {
-  if (!mayBlock() || !others()) {
+  // A timer may cancel this goroutine even if nobody else is there. Below `full` a fold waits for
+  // nothing, so that it is the same in every run.
+  if (!mayBlock() || (!others() && timers_.empty()) ||
+      (vm_.inFold() && vm_.callingLevel().level != ComptimeIo::Full)) {
     job->work();
     return job->finish(arguments);
   }
