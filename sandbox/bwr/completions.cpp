@@ -58,7 +58,8 @@ void printBash(llvm::raw_ostream& out) {
          "]]; "
          "}; then\n"
          "    if declare -F _command_offset >/dev/null; then _command_offset $i; return; fi\n"
-         "    COMPREPLY=($(compgen -f -- \"$cur\")); return\n"
+         "    compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); "
+         "return\n"
          "  fi\n"
          "  [[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
          "  [[ $cur == = ]] && { cur=; prev=${COMP_WORDS[COMP_CWORD-1]}; [[ $prev == = ]] && "
@@ -68,7 +69,10 @@ void printBash(llvm::raw_ostream& out) {
     const std::string pattern = patternOf(kind);
     if (pattern.empty())
       continue;
-    out << "    " << pattern << ") COMPREPLY=($(compgen ";
+    // One name a line, whatever spaces are in it; as a name of a file the shell quotes it.
+    const bool isName = kind == Complete::Path || kind == Complete::Directory;
+    out << "    " << pattern << ") " << (isName ? "compopt -o filenames 2>/dev/null; " : "")
+        << "mapfile -t COMPREPLY < <(compgen ";
     if (kind == Complete::Path)
       out << "-f";
     else if (kind == Complete::Directory)
@@ -79,7 +83,7 @@ void printBash(llvm::raw_ostream& out) {
       out << "-W \"none " << kProfileWords << "\"";
     else
       out << "-W \"" << llvm::join(closedSet(kind), " ") << "\"";
-    out << " -- \"$cur\")); return ;;\n";
+    out << " -- \"$cur\"); return ;;\n";
   }
   out << "  esac\n"
          "  if [[ $cur == -* ]]; then\n    COMPREPLY=($(compgen -W \"";

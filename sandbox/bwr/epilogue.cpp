@@ -3,6 +3,7 @@
 #include "diagnostics/json_writer.h"
 #include "sandbox/sys_error.h"
 
+#include <csignal>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -11,7 +12,12 @@ namespace gos::bwr {
 namespace {
 constexpr uint64_t kSchema = 1;
 
+/// A reader that is gone ends nothing: what counts is the code of the command.
 void writeAll(int fd, llvm::StringRef text) {
+  sigset_t pipe;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &pipe, nullptr); // for good: this is the last that is written
   while (!text.empty()) {
     const ssize_t wrote = retryInterrupted([&] { return ::write(fd, text.data(), text.size()); });
     if (wrote <= 0)
@@ -34,8 +40,15 @@ llvm::Expected<Epilogue> Epilogue::create(bool json, const std::optional<std::st
   epilogue.json_ = json;
   if (!file)
     return epilogue;
-  epilogue.file_ =
-      UniqueFd(::open(file->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666));
+  // Nothing waits for the other end of a pipe that has none.
+  epilogue.file_ = UniqueFd(::open(
+      file->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
+  if (!epilogue.file_ && errno == ENXIO)
+    return llvm::make_error<sandbox::PolicyError>("file `" + *file +
+                                                      "` of `--json` is a pipe that nobody reads",
+                                                  "start its reader first, or --json=FILE");
+  if (epilogue.file_)
+    ::fcntl(epilogue.file_.get(), F_SETFL, O_WRONLY); // a slow reader gets all of it
   if (!epilogue.file_)
     return llvm::make_error<sandbox::PolicyError>(
         "file `" + *file + "` of `--json` cannot be written: " + errnoText(errno),

@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <cstring>
+
 namespace gos::bwr {
 
 using llvm::StringRef;
@@ -62,8 +64,10 @@ public:
       if (!word.starts_with("-") || word == "-")
         break;
       ++next_;
-      if (!readOption(word))
+      if (!readOption(word)) {
+        findJson();
         return std::move(result_);
+      }
     }
     for (; next_ < arguments_.size(); ++next_)
       options_.command.push_back(arguments_[next_].str());
@@ -77,6 +81,23 @@ private:
     result_.error = std::move(error);
     result_.hint = std::move(hint);
     return false;
+  }
+
+  /// After a mistake the rest is not understood, but how to say so is: whoever reads objects asked
+  /// for one. Past a word that may be the command a file is not believed: it would be emptied.
+  void findJson() {
+    bool commandBegan = false;
+    for (; next_ < arguments_.size() && arguments_[next_] != "--"; ++next_) {
+      const StringRef word = arguments_[next_];
+      commandBegan |= !word.starts_with("-");
+      if (word == "--json") {
+        result_.json = true;
+      } else if (word.size() > strlen("--json=") && word.starts_with("--json=") && !commandBegan &&
+                 !result_.json) {
+        result_.json = true;
+        result_.jsonFile = word.drop_front(strlen("--json=")).str();
+      }
+    }
   }
 
   bool readOption(StringRef word) {
@@ -167,6 +188,7 @@ private:
       return true;
     case OptionId::Network:
       options_.network = NetworkMode(index);
+      options_.networkGiven = true;
       return true;
     case OptionId::Workdir:
       options_.workdir = value.str();

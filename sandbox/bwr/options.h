@@ -81,6 +81,7 @@ struct Options {
   SandboxLevel level = SandboxLevel::Standard;
   std::optional<std::string> profile; // `none` too
   NetworkMode network = NetworkMode::None;
+  bool networkGiven = false; // by `--network`
   std::optional<std::string> workdir;
   std::vector<PathOption> paths;
   std::vector<std::string> passEnv;

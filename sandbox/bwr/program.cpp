@@ -196,7 +196,8 @@ private:
     if (!plan)
       return fail(plan.takeError());
     if (options_.json) {
-      epilogue_.writeObject(sandbox::explainJson(request->policy, *plan));
+      const sandbox::ExplainedProfile profile{request->profile, request->phase};
+      epilogue_.writeObject(sandbox::explainJson(request->policy, *plan, &profile));
       return 0;
     }
     sandbox::ExplainOptions how = explainOptions();

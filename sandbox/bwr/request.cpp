@@ -55,6 +55,12 @@ public:
     request_.run.arguments = options_.command;
     // Of no command --explain shows what any command would see.
     request_.run.program = options_.command.empty() ? "/bin/sh" : options_.command.front();
+    // A promise that nobody would keep.
+    if (options_.networkGiven && options_.network == NetworkMode::None && !bounded())
+      return llvm::make_error<PolicyError>("level `" + gos::spelling(options_.level).str() +
+                                               "` has no network policy, so `--network none` can't "
+                                               "be kept",
+                                           "--level standard, or leave out `--network none`");
     if (llvm::Error error = readPaths())
       return error;
     llvm::Expected<Policy> base = basePolicy();

@@ -37,7 +37,7 @@ void onSignal(int number, siginfo_t* info, void*) {
 /// The terminal as it was found, for a command that leaves it in a state and dies.
 class Terminal {
 public:
-  Terminal() {
+  Terminal() : flags_(::fcntl(STDIN_FILENO, F_GETFL)) {
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
       if (::isatty(fd) == 1 && ::tcgetpgrp(fd) == ::getpgrp() && ::tcgetattr(fd, &modes_) == 0) {
         fd_ = fd;
@@ -48,6 +48,10 @@ public:
   /// Takes the foreground back from a group that has died with it, and restores the modes unless
   /// the command ended well: then they are what it was started for (`stty`).
   void restore(bool endedWell) const {
+    // A command that does not wait for its input says so to the file that the caller has too.
+    if (const int now = ::fcntl(STDIN_FILENO, F_GETFL);
+        flags_ >= 0 && now >= 0 && (now & ~flags_ & O_NONBLOCK) != 0)
+      ::fcntl(STDIN_FILENO, F_SETFL, now & ~O_NONBLOCK);
     if (fd_ < 0)
       return;
     const pid_t group = ::tcgetpgrp(fd_);
@@ -68,6 +72,7 @@ public:
 
 private:
   int fd_ = -1;
+  int flags_; // of standard input
   termios modes_{};
 };
 } // namespace

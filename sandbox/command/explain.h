@@ -18,8 +18,14 @@ struct ExplainOptions {
 
 /// The view as a tree with its holes, network, environment and mechanisms, readable at a glance.
 std::string explainText(const Policy& policy, const ChildPlan& plan, const ExplainOptions& options);
-/// One object: {"schema":1,"level":..,"view":[..],"network":..,"environment":..,"mechanisms":[..],"limits":[..]}.
-std::string explainJson(const Policy& policy, const ChildPlan& plan);
+/// One object:
+/// {"schema":1,"level":..,"view":[..],"network":..,"environment":..,"mechanisms":[..],"limits":[..]}.
+/// With the members "profile" and "phase", null where there is none, if somebody chose among them.
+struct ExplainedProfile {
+  std::string name, phase;
+};
+std::string explainJson(const Policy& policy, const ChildPlan& plan,
+                        const ExplainedProfile* profile = nullptr);
 /// What a level does not promise with this plan, one sentence each (SECURITY.md has the long form).
 std::vector<std::string> limitsOf(const Policy& policy, const ChildPlan& plan);
 

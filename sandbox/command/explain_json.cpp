@@ -76,11 +76,22 @@ void writeTexts(JsonWriter& json, llvm::StringRef name, llvm::ArrayRef<std::stri
 
 } // namespace
 
-std::string explainJson(const Policy& policy, const ChildPlan& plan) {
+std::string explainJson(const Policy& policy, const ChildPlan& plan,
+                        const ExplainedProfile* profile) {
   JsonWriter json;
   json.beginObject();
   json.member("schema", uint64_t(1));
   json.member("level", spelling(plan.level));
+  if (profile != nullptr)
+    for (const auto& [name, value] :
+         {std::pair<llvm::StringRef, llvm::StringRef>{"profile", profile->name},
+          {"phase", profile->phase}}) {
+      json.key(name);
+      if (value.empty())
+        json.null();
+      else
+        json.string(value);
+    }
   bytesMember(json, "directory", plan.command.workingDirectory);
   booleanMember(json, "files_bounded", hasFileSystemPolicy(plan.level));
   writeView(json, policy, plan);

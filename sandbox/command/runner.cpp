@@ -113,6 +113,10 @@ llvm::Error asRunError(llvm::Error error) {
                        missing.primitive().str());
       },
       [](const llvm::ErrorInfoBase& other) {
+        const std::error_code code = other.convertToErrorCode();
+        if (code.category() == std::generic_category())
+          if (llvm::Error limit = limitError(code.value()))
+            return limit;
         return problem(RunProblem::Policy, other.message());
       });
 }

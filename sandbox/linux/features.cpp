@@ -453,8 +453,25 @@ private:
   const ProofScene& scene_;
 };
 
+/// Without it nothing can be tried, and nothing is said of what would be there.
+bool hasProcessFiles() {
+  return ::access("/proc/self/task", F_OK) == 0;
+}
+
 std::vector<PrimitiveState> probeAll() {
   std::vector<PrimitiveState> states;
+  if (!hasProcessFiles()) {
+    for (const PrimitiveRow& row : kRows) {
+      PrimitiveState state;
+      state.primitive = row.primitive;
+      state.name = row.words.str();
+      state.error = errno;
+      state.reason = "not tried, because /proc is not there: " + errnoText(state.error);
+      state.fix = primitiveFix("/proc", state.error);
+      states.push_back(std::move(state));
+    }
+    return states;
+  }
   llvm::Expected<ProofScene> scene = ProofScene::create();
   if (!scene) {
     const std::string reason =
@@ -499,7 +516,7 @@ LevelState levelState(SandboxLevel level) {
     if (each.works || !needs(level, row))
       continue;
     state.available = false;
-    state.blockedBy = each.name;
+    state.blockedBy = hasProcessFiles() ? each.name : "/proc";
     state.reason = each.reason;
     state.fix = each.fix;
     return state;

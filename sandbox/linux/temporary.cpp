@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 namespace gos::sandbox {
 
@@ -61,11 +62,13 @@ void sweep(int parent) {
 
 llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
   int lastError = ENOENT;
+  std::string where = "/var/tmp";
   for (const char* base : {"/var/tmp", "/tmp"}) {
     TemporaryDirectory made;
     made.parent_ = UniqueFd(::open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!made.parent_) {
-      lastError = errno;
+      if (lastError != ENOSPC)
+        lastError = errno;
       continue;
     }
     sweep(made.parent_.get());
@@ -80,6 +83,7 @@ llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
       const std::string early = "." + name;
       if (::mkdirat(made.parent_.get(), early.c_str(), 0700) != 0) {
         lastError = errno;
+        where = base;
         if (errno == EEXIST)
           continue;
         break;
@@ -103,7 +107,12 @@ llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
       return made;
     }
   }
-  return sysError("make the private temp", "/var/tmp", lastError);
+  // Room for bytes and none for names: `df` shows nothing wrong.
+  struct statvfs space{};
+  if (lastError == ENOSPC && ::statvfs(where.c_str(), &space) == 0 && space.f_files != 0 &&
+      space.f_favail == 0)
+    return sysError("make the private temp: no inode is left (df -i) in", where, lastError);
+  return sysError("make the private temp", where, lastError);
 }
 
 bool TemporaryDirectory::remove() {
