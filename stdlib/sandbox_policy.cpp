@@ -9,7 +9,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gos::stdlib {
@@ -98,11 +97,13 @@ private:
   }
 
   llvm::Error checkDirectory(StringRef written, const std::string& path, bool missing) const {
-    struct stat status{};
-    if (missing || ::stat(path.c_str(), &status) != 0)
+    if (missing)
       return policyError("working directory `" + written + "`: no such directory");
-    if (!S_ISDIR(status.st_mode))
+    llvm::Expected<std::string> inside = sandbox::canonicalPathIn("/", path + "/.", missing);
+    if (!inside) {
+      llvm::consumeError(inside.takeError());
       return policyError("working directory `" + written + "` is not a directory");
+    }
     return llvm::Error::success();
   }
 
