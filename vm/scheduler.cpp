@@ -285,14 +285,12 @@ Trap Scheduler::start(Value closure, Goroutine*& made) {
   const size_t bytes = 2 * sizeof(Frame) + slots * sizeof(Value);
   if (!vm_.heap_.reserveScratch(bytes + sizeof(Goroutine)))
     return refuse(vm_.heapTrap());
-  vm_.heap_.releaseScratch(
-      sizeof(Goroutine)); // counted while it is judged; the record itself is small
   auto* saved = static_cast<char*>(std::malloc(bytes));
   if (!saved) {
-    vm_.heap_.releaseScratch(bytes);
+    vm_.heap_.releaseScratch(bytes + sizeof(Goroutine));
     return refuse(vm_.heapTrap());
   }
-  vm_.heap_.chargeBytes(bytes);
+  vm_.heap_.chargeBytes(bytes + sizeof(Goroutine));
   auto* frames = reinterpret_cast<Frame*>(saved);
   auto* values = reinterpret_cast<Value*>(saved + 2 * sizeof(Frame));
   std::memset(values, 0, slots * sizeof(Value));
@@ -675,6 +673,7 @@ void Scheduler::retire(Goroutine& goroutine) {
   if (onShared_ == &goroutine)
     onShared_ = nullptr;
   freeSaved(goroutine);
+  vm_.heap_.releaseScratch(sizeof(Goroutine));
   ++goroutine.serial;
   goroutine.state = Goroutine::State::Free;
   free_.push_back(goroutine.slot);
