@@ -135,20 +135,6 @@ TEST_CASE("T026 a region that looks at the report of gos test is an error that n
   }
 }
 
-TEST_CASE("T043 a goroutine cannot be started: spawn in a region is an error, and nothing of it runs") {
-  Tree tree;
-  tree.write("main.gos", "use std::fs\n\nconst A: i64 = comptime {\n    spawn(|| { fs::write(\"x\", \"b\").unwrap() })\n    1\n}\n\n"
-                         "fn main() { println!(\"{}\", A) }\n");
-  for (StringRef verb : {"check", "run", "test"})
-    for (Level level : kAllLevels) {
-      const Outcome outcome = launch(command(tree, verb, level, {}));
-      checkOutcome(outcome, tree);
-      CHECK(outcome.exitCode == 1);
-      CHECK_MESSAGE(StringRef(outcome.err).contains("error[GN0001]"), outcome.err);
-      CHECK(!tree.exists("x"));
-    }
-}
-
 TEST_CASE("T045 work that is put off is refused where it is done, and nothing stays registered") {
   const std::string write = "fs::write(\"x\", \"b\").unwrap()";
   auto source = [](const std::string& body) {
