@@ -167,6 +167,11 @@ Value someOf(Vm& vm, LayoutId option, Value value, bool isReference) {
   return vm::fromObject(object);
 }
 
+bool someIsReference(const Vm& vm, LayoutId option) {
+  const uint16_t some = vm.info(option).known[size_t(vm::KnownVariant::Some)];
+  return vm.isReference(vm.layout(option).variants[some].fields[0]);
+}
+
 /// Gives a value to a goroutine that waits for one. False: the heap is full.
 bool hand(Vm& vm, const ChannelState& channel, ChannelState::Waiter to, Value value,
           bool isReference) {
@@ -398,8 +403,7 @@ Trap ChannelRecv(Arguments& arguments) {
     return trap;
   const LayoutId option = arguments.resultLayout();
   if (received) {
-    const LayoutId payload = payloadOf(vm, option, "Some");
-    const Value some = someOf(vm, option, value, vm.isReference(payload));
+    const Value some = someOf(vm, option, value, someIsReference(vm, option));
     return some != 0 ? arguments.returnOwned(some) : vm.heapTrap();
   }
   Scheduler& scheduler = vm.scheduler();
@@ -423,8 +427,8 @@ Trap ChannelTryRecv(Arguments& arguments) {
     return trap;
   if (!received)
     return arguments.returnNone();
-  const Value some = someOf(vm, arguments.resultLayout(), value,
-                            vm.isReference(payloadOf(vm, arguments.resultLayout(), "Some")));
+  const LayoutId option = arguments.resultLayout();
+  const Value some = someOf(vm, option, value, someIsReference(vm, option));
   return some != 0 ? arguments.returnOwned(some) : vm.heapTrap();
 }
 
@@ -626,7 +630,7 @@ Trap QueueWake(Arguments& arguments) {
     if (scheduler.waiting(ticket, {WaitKind::Lock, WaitKind::Group}) && scheduler.wake(ticket, 1))
       ++woken;
   }
-  return arguments.returnInteger(woken);
+  return arguments.returnUnit();
 }
 
 // ---- cohorts
@@ -665,10 +669,6 @@ Trap CohortShield(Arguments& arguments) {
   goroutine.shields =
       uint32_t(std::max<int64_t>(0, int64_t(goroutine.shields) + arguments.integer(0)));
   return arguments.returnUnit();
-}
-Trap GoroutineCount(Arguments& arguments) {
-  Scheduler* scheduler = arguments.vm().schedulerIfAny();
-  return arguments.returnInteger(scheduler ? int64_t(scheduler->live()) : 0);
 }
 
 } // namespace bodies
