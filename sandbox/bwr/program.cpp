@@ -287,6 +287,8 @@ private:
 
 /// What standard output could not take (a full disk) is told on the other one.
 int reportUnwritten(int code) {
+  // Of a message that could not be written nobody can be told; it does not change the code.
+  llvm::errs().clear_error();
   llvm::raw_fd_ostream& out = llvm::outs();
   out.flush();
   const std::error_code error = out.error();
@@ -295,6 +297,7 @@ int reportUnwritten(int code) {
     return code;
   if (error != std::errc::broken_pipe)
     llvm::errs() << "bwr: cannot write to standard output: " << error.message() << '\n';
+  llvm::errs().clear_error();
   return code == 0 ? 1 : code;
 }
 } // namespace
@@ -308,13 +311,13 @@ int runProgram(llvm::ArrayRef<llvm::StringRef> arguments) {
   if (!epilogue) {
     const Failure failure = failureOf(epilogue.takeError());
     print(llvm::errs(), failure);
-    return failure.code;
+    return reportUnwritten(failure.code);
   }
   if (!line.options) {
     const Failure failure{kExitUsage, "usage", line.error, line.hint, {}, {}};
     print(llvm::errs(), failure);
     epilogue->write(failure, nullptr);
-    return failure.code;
+    return reportUnwritten(failure.code);
   }
   return reportUnwritten(Program(*line.options, std::move(*epilogue)).run());
 }

@@ -1,11 +1,13 @@
 #include "sandbox/command/command_policy.h"
 
+#include "sandbox/command/git_settings.h"
 #include "sandbox/command/host_denials.h"
 #include "sandbox/linux/plan.h"
 #include "sandbox/policy/host/host_paths.h"
 #include "sandbox/policy/presets.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <sys/stat.h>
@@ -80,31 +82,73 @@ llvm::Error directoryError(const DirectoryVerdict& verdict, llvm::StringRef dire
   return llvm::Error::success();
 }
 
-Guards guardsOf(llvm::StringRef directory) {
-  static constexpr llvm::StringRef kNames[] = {
+namespace {
+/// Nothing of a repository that somebody works in is larger, deeper or more.
+constexpr size_t kMostConfiguration = size_t(1) << 20, kMostModules = 256,
+                 kMostConfigurations = 512;
+constexpr unsigned kDeepestModule = 8;
+
+class GuardFinder {
+public:
+  explicit GuardFinder(llvm::StringRef directory) : directory_(directory.str()) {}
+
+  Guards find() {
+    static constexpr llvm::StringRef kNames[] = {
 #define GOS_GUARD(name) name,
 #include "sandbox/command/base_view.def"
-  };
-  Guards guards;
-  const auto add = [&](const std::string& path, bool nameWhatIsMissing) {
+    };
+    for (llvm::StringRef name : kNames)
+      add(directory_ + "/" + name.str(), true);
+    const std::string git = directory_ + "/.git";
+    addGitFile(git);
+    addConfiguration(git + "/config", directory_);
+    addConfiguration(git + "/config.worktree", directory_);
+    addModules(git + "/modules", 0);
+    // `commondir` of a worktree says whose hooks run in it.
+    for (const std::string& name : entriesOf(git + "/worktrees"))
+      for (const char* file : {"/commondir", "/config.worktree"})
+        add(git + "/worktrees/" + name + file, false);
+    return std::move(guards_);
+  }
+
+private:
+  static std::vector<std::string> entriesOf(const std::string& directory) {
+    return exists(directory)
+               ? namesIn(directory, kMostModules, [](llvm::StringRef) { return true; })
+               : std::vector<std::string>();
+  }
+
+  void add(const std::string& path, bool nameWhatIsMissing) {
     if (!exists(path)) {
       if (nameWhatIsMissing)
-        guards.missing.push_back(path);
+        guards_.missing.push_back(path);
       return;
     }
     // `.git` may be a link, or hooks may be; what they lead to is what runs.
     std::string real = realPathOf(path);
     if (real.empty())
       real = path;
-    if (real != path && isAtOrBeneath(real, directory) && real != directory)
-      guards.existing.push_back(real);
-    guards.existing.push_back(path);
-  };
-  for (llvm::StringRef name : kNames)
-    add((directory + "/" + name).str(), true);
-  // `.git` of a worktree or a submodule is a file that names the directory, and that another
-  // shares: the file would lead to other hooks if it could be written.
-  const auto named = [&](const std::string& file, llvm::StringRef key, llvm::StringRef base) {
+    if (real != path && isAtOrBeneath(real, directory_) && real != directory_)
+      guards_.existing.push_back(real);
+    guards_.existing.push_back(path);
+  }
+
+  /// `.git` of a worktree or a submodule is a file that names the directory, and that another
+  /// shares: the file would lead to other hooks if it could be written.
+  void addGitFile(const std::string& file) {
+    const std::string git = named(file, "gitdir:", directory_);
+    if (git.empty())
+      return;
+    add(file, false);
+    for (const std::string& each : {git, named(git + "/commondir", "", git)})
+      if (!each.empty()) {
+        for (const char* name : {"/config", "/hooks", "/config.worktree"})
+          add(each + name, false);
+        addConfiguration(each + "/config", directory_);
+      }
+  }
+
+  std::string named(const std::string& file, llvm::StringRef key, llvm::StringRef base) const {
     const std::string content = hostTree().text(file, 4096);
     llvm::StringRef text = llvm::StringRef(content).split('\n').first;
     if (!text.consume_front(key) || text.trim().empty())
@@ -112,23 +156,75 @@ Guards guardsOf(llvm::StringRef directory) {
     text = text.trim();
     const std::string real =
         realPathOf(text.starts_with("/") ? text.str() : (base + "/" + text).str());
-    return isAtOrBeneath(real, directory) && real != directory ? real : std::string();
-  };
-  const std::string gitFile = (directory + "/.git").str();
-  if (const std::string git = named(gitFile, "gitdir:", directory); !git.empty()) {
-    add(gitFile, false);
-    for (const std::string& each : {git, named(git + "/commondir", "", git)})
-      for (const char* name : {"/config", "/hooks"})
-        if (!each.empty())
-          add(each + name, false);
+    return isAtOrBeneath(real, directory_) && real != directory_ ? real : std::string();
   }
-  // Each module of a repository has a configuration and hooks of its own.
-  const std::string modules = (directory + "/.git/modules").str();
-  if (exists(modules))
-    for (const std::string& module : namesIn(modules, 256, [](llvm::StringRef) { return true; }))
-      for (const char* name : {"/config", "/hooks"})
-        add(modules + "/" + module + name, false);
-  return guards;
+
+  /// Each module of a repository has a configuration and hooks of its own. Its name may have
+  /// slashes, and it may have modules itself.
+  void addModules(const std::string& modules, unsigned depth) {
+    if (depth == kDeepestModule)
+      return;
+    for (const std::string& name : entriesOf(modules)) {
+      const std::string module = modules + "/" + name;
+      if (++modules_ > kMostModules || realPathOf(module) != module)
+        continue; // no link is followed: what it leads to is found where it is
+      const bool isModule = exists(module + "/HEAD");
+      if (isModule) {
+        for (const char* file : {"/config", "/hooks"})
+          add(module + file, false);
+        addConfiguration(module + "/config", {});
+        addModules(module + "/modules", depth + 1);
+      } else if (exists(module + "/.")) {
+        for (const char* file : {"/config", "/hooks"}) // one that is broken, too
+          add(module + file, false);
+        addModules(module, depth + 1);
+      }
+    }
+  }
+
+  /// What a configuration leads to inside of the directory. `worktree`: what `core.hooksPath` is
+  /// relative to; empty where that is not known.
+  void addConfiguration(const std::string& file, llvm::StringRef worktree) {
+    if (!exists(file) || ++configurations_ > kMostConfigurations ||
+        !configurationsSeen_.insert(file).second)
+      return;
+    const GitPaths paths = gitPaths(hostTree().text(file, kMostConfiguration));
+    for (const std::string& path : paths.hooks)
+      if (!worktree.empty() || llvm::StringRef(path).starts_with("/"))
+        (void)addNamed(path, worktree);
+    for (const std::string& path : paths.includes)
+      if (const std::string included = addNamed(path, parentOf(file)); !included.empty())
+        addConfiguration(included, worktree);
+  }
+
+  /// The place in the directory that a configuration names, or empty: what lies elsewhere is
+  /// nobody's to write here.
+  std::string addNamed(llvm::StringRef path, llvm::StringRef base) {
+    if (path.starts_with("~") || path.contains('\0'))
+      return {};
+    bool missing = false;
+    llvm::Expected<std::string> place = canonicalPathIn(base, path, missing);
+    if (!place) {
+      llvm::consumeError(place.takeError());
+      return {};
+    }
+    if (!isAtOrBeneath(*place, directory_) || *place == directory_)
+      return {};
+    add(*place, true);
+    return *place;
+  }
+
+  static std::string parentOf(llvm::StringRef path) { return path.rsplit('/').first.str(); }
+
+  const std::string directory_;
+  Guards guards_;
+  size_t modules_ = 0, configurations_ = 0;
+  llvm::StringSet<> configurationsSeen_;
+};
+} // namespace
+
+Guards guardsOf(llvm::StringRef directory) {
+  return GuardFinder(directory).find();
 }
 
 // ---- policies
@@ -161,6 +257,12 @@ llvm::Expected<Policy> commandPolicy(const HostFacts& facts, llvm::StringRef dir
   rules.push_back({directory.str(), Access::ReadWrite, Origin::Shipped, {}});
   // A guard that is missing plants nothing; its rule lets the end of the run say that it was made.
   Guards guards = guardsOf(directory);
+  // The user's own configuration of git, where that is moved into what the command may write.
+  if (const char* git = environmentValue(facts.environment, "GIT_CONFIG_GLOBAL")) {
+    const std::string real = realPathOf(git);
+    if (real != directory && isAtOrBeneath(real, directory))
+      guards.existing.push_back(real);
+  }
   for (std::vector<std::string>* paths : {&guards.existing, &guards.missing})
     for (std::string& path : *paths)
       rules.push_back({std::move(path), Access::ReadOnly, Origin::Shipped, {}});

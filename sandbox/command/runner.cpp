@@ -69,6 +69,8 @@ namespace {
 
 /// The numbers that a start assigns end at 64, and it holds some above.
 constexpr rlim_t kLeastDescriptors = 80;
+/// Of the first process and the plan, which are files in memory.
+constexpr rlim_t kLeastFileSize = 64 * 1024;
 
 llvm::Error problem(RunProblem kind, std::string text, std::string remedy = {},
                     std::string primitive = {}) {
@@ -109,6 +111,8 @@ llvm::Error asRunError(llvm::Error error) {
         // What a probe could not get says nothing about the host.
         if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < kLeastDescriptors)
           return limitError(EMFILE);
+        if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < kLeastFileSize)
+          return limitError(EFBIG);
         return problem(RunProblem::Unavailable, missing.text().str(), missing.fix().str(),
                        missing.primitive().str());
       },
@@ -228,7 +232,7 @@ std::vector<std::string> missingGuards(const Policy& policy) {
       inside |= grant.access == Access::ReadWrite && isAtOrBeneath(rule.path, grant.path) &&
                 rule.path != grant.path;
     struct stat status{};
-    if (inside && ::lstat(rule.path.c_str(), &status) != 0)
+    if (inside && ::stat(rule.path.c_str(), &status) != 0) // also a link that leads nowhere
       missing.push_back(rule.path);
   }
   return missing;
@@ -398,7 +402,7 @@ private:
     placeholders_.remove();
     struct stat status{};
     for (const std::string& path : guards_)
-      if (::lstat(path.c_str(), &status) == 0)
+      if (::stat(path.c_str(), &status) == 0)
         result_.createdGuards.push_back(path);
     ended_ = true;
   }
