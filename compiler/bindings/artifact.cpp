@@ -1,5 +1,6 @@
 #include "compiler/bindings/artifact.h"
 
+#include "compiler/bindings/elf_dynamic.h"
 #include "compiler/bindings/workspace.h"
 #include "sandbox/beneath.h"
 #include "sandbox/sys_error.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr size_t kMostFiles = 50000;
 constexpr unsigned kDeepest = 64;
+constexpr uint64_t kLargestRule = uint64_t(16) << 20;
 
 llvm::Error refused(const llvm::Twine& text) {
   return llvm::createStringError(std::make_error_code(std::errc::io_error), text);
@@ -70,6 +72,10 @@ llvm::Expected<Artifact> makeArtifact(const ReadBytes& bytes) {
   if (!signatures)
     return signatures.takeError();
   artifact.signatures = std::move(*signatures);
+  llvm::Expected<Linking> linking = judgeLinking(bytes.bytes);
+  if (!linking)
+    return linking.takeError();
+  artifact.libraries = std::move(linking->libraries);
   llvm::Expected<UniqueFd> image = sealedCopy(bytes.bytes);
   if (!image)
     return image.takeError();
@@ -83,17 +89,22 @@ public:
   explicit Listing(int64_t since) : since_(since) {}
 
   void addRoot(const std::string& root) {
-    UniqueFd fd(::open(root.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    // A build names such files: what is no directory is not even opened.
+    UniqueFd fd(::open(root.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat status{};
     if (!fd || ::fstat(fd.get(), &status) != 0) {
       add(root, nullptr);
       return;
     }
     add(root, &status);
-    if (S_ISDIR(status.st_mode)) {
-      device_ = status.st_dev;
+    if (!S_ISDIR(status.st_mode))
+      return;
+    device_ = status.st_dev;
+    fd.reset(::openat(fd.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (fd)
       walk(std::move(fd), 0);
-    }
+    else
+      good_ = false;
   }
   std::string digest() { return good_ ? llvm::toHex(hash_.final(), true) : std::string(); }
 
@@ -235,6 +246,43 @@ llvm::Error writeFreshness(const Cache& cache, const std::string& name,
   for (const std::string& root : freshness.roots)
     text += "root " + llvm::toHex(root) + "\n";
   return cache.write(name, text);
+}
+
+std::vector<std::string> filesOfRule(llvm::StringRef text) {
+  std::vector<std::string> files;
+  std::string file;
+  const size_t colon = text.find(": ");
+  llvm::StringRef rest =
+      colon == llvm::StringRef::npos ? llvm::StringRef() : text.substr(colon + 2);
+  rest = rest.take_until([](char c) { return c == '\n'; });
+  for (size_t at = 0; at <= rest.size(); ++at) {
+    const bool ends = at == rest.size() || rest[at] == ' ';
+    if (!ends) {
+      // Cargo escapes spaces, and nothing else.
+      if (rest[at] == '\\' && at + 1 < rest.size() && rest[at + 1] == ' ')
+        ++at;
+      file += rest[at];
+      continue;
+    }
+    if (!file.empty())
+      files.push_back(std::move(file));
+    file.clear();
+  }
+  return files;
+}
+
+std::optional<std::vector<std::string>> filesBuiltFrom(const Cache& cache,
+                                                       const std::string& target) {
+  llvm::StringRef name = kLibraryFile;
+  name.consume_back(".so");
+  const std::optional<std::string> text =
+      cache.read((target + "/" + name + ".d").str(), kLargestRule);
+  if (!text)
+    return std::nullopt;
+  std::vector<std::string> files = filesOfRule(*text);
+  if (files.size() > kMostFiles)
+    return std::nullopt;
+  return files;
 }
 
 std::string listingDigest(const std::vector<std::string>& roots, int64_t since) {

@@ -32,5 +32,11 @@ llvm::Error writeFreshness(const Cache& cache, const std::string& name, const Fr
 /// Digest of the names, sizes, times and numbers of all files beneath the roots; empty if there are
 /// too many to look at, or one was changed at or after `since` (seconds; 0: whenever).
 std::string listingDigest(const std::vector<std::string>& roots, int64_t since);
+/// The files that a build of the target directory read besides those of registries, by the list
+/// that Cargo leaves beside the library; none if it left none that can be read.
+std::optional<std::vector<std::string>> filesBuiltFrom(const Cache& cache,
+                                                       const std::string& target);
+/// The files of one rule of a makefile as Cargo writes it.
+std::vector<std::string> filesOfRule(llvm::StringRef text);
 
 } // namespace gos::bindings

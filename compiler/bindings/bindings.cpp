@@ -106,9 +106,11 @@ std::optional<Artifact> freshArtifact(const BuildFacts& facts, const Cache& cach
   return std::nullopt;
 }
 
-/// Where sources of a build lie that no checksum covers.
+/// Where sources of a build lie that no checksum covers: packages, and the files that it read
+/// elsewhere.
 std::vector<std::string> rootsOf(const BuildFacts& facts, const Cache& cache,
-                                 std::vector<std::string> packages) {
+                                 std::vector<std::string> packages,
+                                 const std::vector<std::string>& files) {
   for (const Binding& binding : facts.bindings)
     if (binding.written->source == RustBinding::Source::SourceFile)
       // Modules of the file lie beside it.
@@ -123,6 +125,20 @@ std::vector<std::string> rootsOf(const BuildFacts& facts, const Cache& cache,
       else
         llvm::consumeError(path.takeError());
     }
+  // A workspace of Cargo above a package has its say in it.
+  llvm::erase_if(packages,
+                 [&](const std::string& path) { return isAtOrBeneath(path, cache.project()); });
+  for (size_t at = 0, end = packages.size(); at != end; ++at)
+    for (llvm::StringRef above = llvm::StringRef(packages[at]).rsplit('/').first; !above.empty();
+         above = above.rsplit('/').first)
+      packages.push_back((above + "/Cargo.toml").str());
+  for (const std::string& file : files) {
+    bool missing = false;
+    if (llvm::Expected<std::string> path = sandbox::canonicalPath(file, missing))
+      packages.push_back(std::move(*path));
+    else
+      llvm::consumeError(path.takeError());
+  }
   llvm::sort(packages);
   std::vector<std::string> roots;
   for (std::string& path : packages)
@@ -206,9 +222,12 @@ std::optional<Artifact> ensureBindings(const Project& project, const BuildOption
     return std::nullopt;
   Freshness freshness;
   freshness.key = keyOf(*facts); // with the lock as it is now
-  freshness.roots = rootsOf(*facts, *cache, build.pathPackages());
-  // A source that was changed meanwhile is looked at again by Cargo next time.
-  freshness.listing = listingDigest(freshness.roots, begin);
+  // Where Cargo left no list of what it read, it is asked again next time; the same if a source was
+  // changed meanwhile.
+  if (const auto files = filesBuiltFrom(*cache, targetName(facts->level))) {
+    freshness.roots = rootsOf(*facts, *cache, build.pathPackages(), *files);
+    freshness.listing = listingDigest(freshness.roots, begin);
+  }
   freshness.sha256 = artifact->sha256;
   const std::optional<Freshness> before = readFreshness(*cache, stateName(facts->level));
   if (llvm::Error error = writeFreshness(*cache, stateName(facts->level), freshness))

@@ -23,6 +23,8 @@ struct Artifact {
   UniqueFd image; // a sealed memfd
   std::string sha256;
   Signatures signatures;
+  /// What it needs besides what every program has, looked for where the system keeps libraries.
+  std::vector<std::string> libraries;
 };
 
 struct BuildOptions {

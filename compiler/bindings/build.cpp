@@ -22,6 +22,13 @@ void noteLines(Diagnostic& report, llvm::ArrayRef<std::string> lines, const char
   report.note(std::move(text));
 }
 
+void noteArguments(Diagnostic& report, llvm::ArrayRef<LinkerArgument> arguments) {
+  for (const LinkerArgument& each : arguments.take_front(20))
+    report.note("crate `" + each.crate + "` gives the linker `" + each.text + "`");
+  if (arguments.size() > 20)
+    report.note(llvm::formatv("and {0} more", arguments.size() - 20));
+}
+
 /// `--ro PATH` of the command sandbox is `--sandbox-ro PATH` here.
 std::string flagHere(llvm::StringRef flag) {
   if (flag.consume_front("--ro "))
@@ -186,7 +193,10 @@ void Build::reportFetch(const Finished& finished) {
   const std::string all = llvm::join(complaint, "\n");
   const llvm::StringRef text = all;
   std::string what = "Cargo ended with an error", help;
-  if (text.contains("checksum")) {
+  if (text.contains("git_proxy_options") || text.contains("git_fetch_options")) {
+    what = "this Cargo cannot read git repositories: it does not fit the git library of the system";
+    help = "install Cargo from https://rustup.rs, or let `path` lead to a clone";
+  } else if (text.contains("checksum")) {
     what = "a crate is not what its checksum says";
     help = "if the registry is not to be trusted, stop here; if the crate was published anew, "
            "remove it from `bindings.lock`";
@@ -457,21 +467,53 @@ void Build::reportIgnored() {
     report.note(llvm::formatv("and {0} more", shown - 20));
 }
 
+bool Build::judgeArguments(llvm::ArrayRef<LinkerArgument> arguments,
+                           llvm::ArrayRef<std::string> libraries) {
+  bool good = true;
+  for (const LinkerArgument& each : arguments) {
+    if (isAllowedLinkerArgument(each.text))
+      continue;
+    good = false;
+    const auto binding = llvm::find_if(
+        facts_.bindings, [&](const Binding& own) { return own.written->key == each.crate; });
+    Diagnostic& report = binding != facts_.bindings.end()
+                             ? engine_.report(binding->written->keySpan,
+                                              diag::LinkerArgumentRefused, each.crate, each.text)
+                             : engine_.report(diag::LinkerArgumentRefused, each.crate, each.text);
+    report.help("let its build script link with `cargo:rustc-link-lib`, or use another version");
+  }
+  if (!good || (arguments.empty() && libraries.empty()))
+    return good;
+  Diagnostic& report = engine_.report(diag::BindingsLinking);
+  noteArguments(report, arguments);
+  for (const std::string& library : llvm::ArrayRef(libraries).take_front(20))
+    report.note("library `" + library + "` has to be there wherever the program runs");
+  if (libraries.size() > 20)
+    report.note(llvm::formatv("and {0} more", libraries.size() - 20));
+  return true;
+}
+
 std::optional<Artifact> Build::run() {
   if (facts_.level == SandboxLevel::None)
     engine_.report(diag::BindingsNotConfined).help("add --sandbox");
   reportIgnored();
   if (!checkVersion() || !fetch() || !build())
     return std::nullopt;
+  const std::vector<LinkerArgument> arguments =
+      linkerArguments(cache_, targetName(facts_.level), messages_.scripts());
   llvm::Expected<Artifact> artifact = takeArtifact(cache_, targetName(facts_.level));
-  if (artifact)
+  if (artifact) {
+    if (!judgeArguments(arguments, artifact->libraries))
+      return std::nullopt;
     return std::move(*artifact);
+  }
   llvm::Error error = artifact.takeError();
   if (error.isA<CacheError>()) {
     reportCache(std::move(error), engine_);
     return std::nullopt;
   }
-  engine_.report(diag::BindingsLibrary, llvm::toString(std::move(error)));
+  Diagnostic& report = engine_.report(diag::BindingsLibrary, llvm::toString(std::move(error)));
+  noteArguments(report, arguments);
   return std::nullopt;
 }
 

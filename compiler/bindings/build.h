@@ -4,6 +4,7 @@
 
 #include "compiler/bindings/artifact.h"
 #include "compiler/bindings/cargo.h"
+#include "compiler/bindings/linker_arguments.h"
 #include "compiler/bindings/lock.h"
 #include "compiler/bindings/messages.h"
 #include "compiler/bindings/policies.h"
@@ -34,6 +35,10 @@ private:
   void reportFetch(const Finished& finished);
   void reportBuild(const Finished& finished);
   void addDenials(Diagnostic& report, const Messages& messages);
+  /// Refuses arguments that are not allowed, and tells of the others. True if there is none of
+  /// those.
+  bool judgeArguments(llvm::ArrayRef<LinkerArgument> arguments,
+                      llvm::ArrayRef<std::string> libraries);
   void relay(llvm::StringRef line);
   void endProgress();
   void reportIgnored();

@@ -1,12 +1,10 @@
 #include "compiler/bindings/elf_section.h"
 
-#include "llvm/Support/Endian.h"
-#include "llvm/Support/FormatVariadic.h"
-
-#include <optional>
+#include "compiler/bindings/elf_file.h"
 
 namespace gos::bindings {
 
+using namespace elf;
 using llvm::StringRef;
 
 namespace {
@@ -24,32 +22,6 @@ constexpr uint16_t kMachine = 183;
 #error "say which e_machine this is"
 #endif
 
-constexpr size_t kHeaderSize = 64, kSectionHeaderSize = 64;
-
-template <class... Arguments> llvm::Error refused(const char* format, Arguments&&... arguments) {
-  return llvm::createStringError(
-      llvm::inconvertibleErrorCode(),
-      llvm::formatv(format, std::forward<Arguments>(arguments)...).str());
-}
-
-/// Reads of fixed places in a piece whose size was checked.
-uint16_t half(StringRef piece, size_t at) {
-  return llvm::support::endian::read16le(piece.data() + at);
-}
-uint32_t word(StringRef piece, size_t at) {
-  return llvm::support::endian::read32le(piece.data() + at);
-}
-uint64_t wide(StringRef piece, size_t at) {
-  return llvm::support::endian::read64le(piece.data() + at);
-}
-
-/// [offset, offset + size) of the file; none where any of it lies outside. The sum may not wrap.
-std::optional<StringRef> slice(StringRef image, uint64_t offset, uint64_t size) {
-  if (offset > image.size() || size > image.size() - offset)
-    return std::nullopt;
-  return image.substr(size_t(offset), size_t(size));
-}
-
 struct SectionHeader {
   uint32_t name = 0, type = 0;
   uint64_t flags = 0, offset = 0, size = 0;
@@ -60,7 +32,9 @@ SectionHeader sectionHeader(StringRef table, size_t index) {
   return {word(row, 0), word(row, 4), wide(row, 8), wide(row, 24), wide(row, 32)};
 }
 
-llvm::Error judgeHeader(StringRef image) {
+} // namespace
+
+llvm::Error elf::judgeHeader(StringRef image) {
   if (image.size() < kHeaderSize || !image.starts_with(StringRef("\x7f"
                                                                  "ELF",
                                                                  4)))
@@ -74,8 +48,6 @@ llvm::Error judgeHeader(StringRef image) {
                    kMachine);
   return llvm::Error::success();
 }
-
-} // namespace
 
 llvm::Expected<StringRef> elfSection(StringRef image, StringRef wanted) {
   if (llvm::Error error = judgeHeader(image))

@@ -75,6 +75,11 @@ void Messages::take(llvm::StringRef line) {
       paths_.push_back(directory.str());
     return;
   }
+  if (reason == "build-script-executed") {
+    if (scripts_.size() < kMostPaths)
+      scripts_.push_back({packageName(id), textOf(*object, "out_dir")});
+    return;
+  }
   if (reason != "compiler-message")
     return;
   const llvm::json::Object* inner = object->getObject("message");

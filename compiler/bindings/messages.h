@@ -20,6 +20,12 @@ struct CompilerMessage {
   std::string rendered;
 };
 
+/// A build script that ran, now or before.
+struct BuildScript {
+  std::string crate;           // the name of the package
+  std::string outputDirectory; // its OUT_DIR
+};
+
 class Messages {
 public:
   /// A line of Cargo's standard output.
@@ -31,6 +37,7 @@ public:
   llvm::ArrayRef<CompilerMessage> warnings() const { return warnings_; }
   /// The directories of packages that are no download, sorted.
   std::vector<std::string> pathPackages() const;
+  llvm::ArrayRef<BuildScript> scripts() const { return scripts_; }
   /// The last lines of standard error, from the first that says `error:`.
   std::vector<std::string> complaint() const;
   /// The crate whose build script ended with an error, or empty.
@@ -41,6 +48,7 @@ public:
 
 private:
   std::vector<CompilerMessage> errors_, warnings_;
+  std::vector<BuildScript> scripts_;
   std::vector<std::string> paths_, lines_;
   std::string failedScript_;
   uint64_t dropped_ = 0;

@@ -183,7 +183,9 @@ TEST_CASE("T093 nothing that git would start for a repository or a variable is s
     bound.room.write(bound.room.home() + "/.netrc", "machine 127.0.0.1 login a password b\n", 0600);
     bound.bindings("stats = { git = \"file://" + repository + "\" }");
     const Outcome outcome = bound.build(level, {"--sandbox-ro", repository});
-    CHECK_MESSAGE(outcome.code == 0, outcome.err);
+    // Some distributions link Cargo with a git library that it does not fit: that is said.
+    const bool fits = !has(outcome.err, "does not fit the git library");
+    CHECK_MESSAGE(outcome.code == (fits ? 0 : 1), outcome.err);
     CHECK_FALSE(bound.room.exists(mark));
     CHECK_MESSAGE(has(outcome.err, "GIT_SSH_COMMAND"), outcome.err);
 
