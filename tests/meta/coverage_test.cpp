@@ -125,13 +125,18 @@ TEST_CASE("coverage: every file that is named holds the test") {
       CHECK_MESSAGE(!testOf(row).empty(), row.file << " has no TEST_CASE beginning with " << row.number);
 }
 
+/// Beside the file of the table: attacks that goroutines can try once more.
+bool hasSecondFile(llvm::StringRef number, llvm::StringRef path) {
+  return path == "tests/threats/goroutines_test.cpp" && (number == "T033" || number == "T056" || number == "T076");
+}
+
 TEST_CASE("coverage: every numbered test of the threats stands in the table") {
   for (const File& file : filesOf({"tests/threats"}, {"_test.cpp"})) {
     StringRef rest = file.text;
     for (size_t at; (at = rest.find("TEST_CASE(\"T")) != StringRef::npos;) {
       rest = rest.substr(at + 11);
       const std::string number = rest.take_front(4).str();
-      bool known = false;
+      bool known = hasSecondFile(number, file.path);
       for (const Row& row : rows())
         known |= row.number == number && row.file == file.path;
       CHECK_MESSAGE(known, file.path << " shows " << number << ", which the table has elsewhere");

@@ -35,8 +35,7 @@ Act writing(std::string body, std::string items = {}) {
 
 } // namespace
 
-TEST_CASE("T033 goroutines take turns in one order, and select chooses alike, whatever the host "
-          "looks like") {
+TEST_CASE("T033 goroutines take turns and select chooses alike on every host") {
   const std::string items = R"(
 fn region() -> String {
     let tx, rx = sync::channel::<i64>(cap: 3)
