@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <string>
 #include <unistd.h>
 
 namespace gos::driver {
@@ -34,11 +35,30 @@ void printPage(llvm::raw_ostream& out, StringRef page, Colour colour) {
   }
 }
 
+/// The heading of its page; of a code without one the message, with dots for what is known only
+/// where it is reported.
+std::string titleOf(Code code) {
+  StringRef heading = explanation(code).split('\n').first;
+  if (heading.consume_front("# ") && heading.consume_front(spelling(code)) &&
+      heading.consume_front(": "))
+    return heading.str();
+  std::string text;
+  bool inside = false;
+  for (char c : messageTemplate(code)) {
+    if (c == '{')
+      text += "...";
+    inside = c == '{' || (inside && c != '}');
+    if (!inside && c != '}')
+      text += c;
+  }
+  return text;
+}
+
 void listCodes(llvm::raw_ostream& out) {
   for (size_t i = 0; i < codeCount(); ++i) {
     Code code = codeAt(i);
     if (!isRetired(code))
-      out << spelling(code) << "  " << messageTemplate(code) << '\n';
+      out << spelling(code) << "  " << titleOf(code) << '\n';
   }
 }
 
@@ -70,7 +90,7 @@ int runExplain(const Options& options) {
   }
   StringRef page = explanation(*code);
   if (page.empty()) {
-    llvm::outs() << spelling(*code) << ": " << messageTemplate(*code) << '\n';
+    llvm::outs() << spelling(*code) << ": " << titleOf(*code) << '\n';
     return kExitClean;
   }
   printPage(llvm::outs(), page, colourFor(options.colour, STDOUT_FILENO));
