@@ -111,6 +111,12 @@ private:
     llvm::erase(parts, StringRef("."));
     if (parts.empty() || llvm::is_contained(parts, StringRef("..")))
       return refuse("it names no file beneath the package");
+    // A hook of git, a configuration of an editor: others act on them unasked.
+    for (StringRef part : parts)
+      if (part.starts_with("."))
+        return refuse("a project does not choose a hidden place, and `" + part.str() + "` is one",
+                      "choose another name, or say that it may: `gos build -o " + output_.shown +
+                          "`");
     for (StringRef part : llvm::ArrayRef(parts).drop_back())
       if (!enter(part.str()))
         return std::nullopt;

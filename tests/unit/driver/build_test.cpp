@@ -271,6 +271,22 @@ TEST_CASE("an output of the project reaches through no link and replaces nothing
   CHECK(scene.read("outside/keep") == "precious");
 }
 
+TEST_CASE("a project does not choose a hidden place for its executable, a user may (T104)") {
+  const Scene scene;
+  scene.write("p/.git/hooks/kept", "");
+  for (const char* place : {".git/hooks/post-commit", ".app", "bin/.x/app", "./.envrc"}) {
+    CAPTURE(place);
+    scene.project("p", "println!(\"hi\")\n", std::string("output = \"") + place + "\"\n");
+    const ChildResult result = scene.shell("gos build p");
+    CHECK(result.exitedWith(1));
+    CHECK(holds(result.err, "a project does not choose a hidden place"));
+    CHECK(holds(result.err, std::string("gos build -o p/") + place));
+    CHECK_FALSE(scene.exists(std::string("p/") + place));
+  }
+  CHECK_FALSE(scene.exists("p/bin"));
+  CHECK(scene.shell("gos build p -o p/.app && p/.app").out == "hi\n");
+}
+
 TEST_CASE("no directory, source or manifest is replaced, whoever names it") {
   const Scene scene;
   scene.project("p", "println!(\"hi\")\n");
