@@ -281,6 +281,7 @@ public:
     if (policy_.network() != NetworkMode::None)
       addNetwork();
     if (hasFileSystemPolicy(policy_.level())) {
+      addSystem();
       addOtherHomes();
       addSharedSockets();
     }
@@ -356,6 +357,15 @@ private:
     if (isCanonicalPath(spelled) && spelled != real)
       grant(spelled);
     grant(real);
+  }
+
+  /// A grant of /usr brings what its own entries lead to: `cc` is a link into /etc/alternatives.
+  void addSystem() {
+    static constexpr const char* kPaths[] = {"/etc/alternatives", "/etc/ld.so.cache"};
+    if (grants([](llvm::StringRef path) { return path == "/usr"; }))
+      for (const char* path : kPaths)
+        if (exists(path))
+          grant(path);
   }
 
   void addOtherHomes() {

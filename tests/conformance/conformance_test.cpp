@@ -11,12 +11,14 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <random>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern char** environ;
@@ -167,6 +169,40 @@ std::vector<Act> actsFor(const Policy& policy, const Tree& tree) {
   return acts;
 }
 
+/// A word of a shell.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (char c : word)
+    text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+/// The same run by a program over std::sandbox (through.gos, built), which gets the rules as words.
+/// Its answer is what a captured run answers; an exit code of 125 is an error of the policy.
+llvm::Expected<RunResult> runThrough(const char* program, const Policy& policy,
+                                     const std::vector<Rule>& rules, const std::string& directory,
+                                     const RunOptions& options) {
+  std::string line = "HOME=/nonexistent " + quoted(program) + " " + spelling(policy.level()).str() +
+                     " " + quoted(directory);
+  for (const Rule& rule : rules)
+    line += " " + spelling(rule.access).str() + " " + quoted(rule.path);
+  line += " --";
+  for (const std::string& argument : options.arguments)
+    line += " " + quoted(argument);
+  RunResult result;
+  FILE* pipe = ::popen(line.c_str(), "re");
+  if (pipe == nullptr)
+    return llvm::createStringError("no pipe");
+  char buffer[4096];
+  for (size_t got; (got = ::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    result.output.append(buffer, got);
+  const int status = ::pclose(pipe);
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (result.code == 125)
+    return llvm::createStringError(result.output);
+  return result;
+}
+
 struct Sample {
   Policy base;
   std::string probe, room;
@@ -194,7 +230,10 @@ std::optional<std::string> disagreement(const Sample& sample, const Tree& tree,
   options.streams = RunOptions::Streams::Capture;
   for (char** entry = environ; *entry != nullptr; ++entry)
     options.environment.push_back(*entry);
-  llvm::Expected<RunResult> result = run(policy, options);
+  const char* through = ::getenv("GOS_THROUGH");
+  llvm::Expected<RunResult> result =
+      through == nullptr ? run(policy, options)
+                         : runThrough(through, policy, rules, sample.room + "/tool", options);
   if (!result)
     return "the run was refused: " + llvm::toString(result.takeError());
   if (result->code != 0)

@@ -1,0 +1,3 @@
+fn main() {
+    println!("its build script read keys: {}, reached the network: {}", env!("KEYS"), env!("NETWORK"));
+}

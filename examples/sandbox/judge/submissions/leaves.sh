@@ -1,0 +1,3 @@
+sleep 100000 &
+read a b
+echo $((a + b))

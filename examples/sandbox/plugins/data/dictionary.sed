@@ -1,0 +1,2 @@
+s/hello/bonjour/
+s/world/monde/

@@ -1,0 +1,2 @@
+# Answers what the host keeps for itself.
+cat data/secrets.txt

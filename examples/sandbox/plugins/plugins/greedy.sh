@@ -1,0 +1,2 @@
+# Writes where it was not invited.
+echo "s/hello/mine/" > data/dictionary.sed
