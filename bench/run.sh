@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the toolchain and prints what it found; README.md says what each figure means.
-# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [start] [gate] [sandbox] [cargo]      without a name: vm check start sandbox
+# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [start] [gate] [sandbox] [cargo] [goroutines]      without a name: vm check start sandbox
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +11,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --gos) gos=$2; shift 2 ;;
     --rounds) rounds=$2; shift 2 ;;
-    vm|check|start|gate|sandbox|cargo) parts+=("$1"); shift ;;
+    vm|check|start|gate|sandbox|cargo|goroutines) parts+=("$1"); shift ;;
     *) sed -n '2,3s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done
@@ -154,6 +154,29 @@ cargo() {
   awk -v a="$(median < "$work/a")" -v b="$(median < "$work/b")" -v c="$(median < "$work/c")" \
     'BEGIN { printf "outside %.0f ms, strict %.0f ms (%+.1f%%, wanted: 3%%), with --report %.0f ms (%+.1f%%, wanted: 10%%)\n", a / 1000, b / 1000, (b - a) * 100 / a, c / 1000, (c - a) * 100 / a }'
   cd "$here"
+}
+
+# ---- goroutines beside Go: both print the same; processor time too, since Go has several threads ---------
+goroutines() {
+  local go; go=$(command -v go) || { echo "go is not installed (apt-get install golang-go)" >&2; return 1; }
+  build_tool peak_memory
+  echo; echo "goroutines beside $("$go" version | cut -d' ' -f3), median of $rounds alternating rounds, whole process"
+  printf '%-12s %10s %10s %9s %12s %12s\n' program 'gos ms' 'go ms' 'gos/go' 'gos KiB' 'go KiB'
+  local name round
+  for file in "$here"/goroutines/*.gos; do
+    name=$(basename "$file" .gos)
+    ( cd "$work" && GOCACHE=$work/go_cache "$go" build -o "$work/twin" "${file%.gos}.go" )
+    : > "$work/a"; : > "$work/b"
+    for ((round = 0; round < rounds; round++)); do
+      microseconds "$gos" run "$file" >> "$work/a"; cp "$work/out" "$work/gos_out"
+      microseconds "$work/twin" >> "$work/b"
+      cmp -s "$work/out" "$work/gos_out" || { echo "$name: the two print different answers" >&2; diff "$work/gos_out" "$work/out" >&2; return 1; }
+    done
+    awk -v name="$name" -v a="$(median < "$work/a")" -v b="$(median < "$work/b")" \
+      -v m="$("$work/peak_memory" "$gos" run "$file" 2>&1 | tail -1)" -v n="$("$work/peak_memory" "$work/twin" 2>&1 | tail -1)" \
+      'BEGIN { printf "%-12s %10.1f %10.1f %8.2fx %12d %12d\n", name, a / 1000, b / 1000, a / b, m, n }'
+  done
+  echo "(wanted: at most 3x; the million at most 1 KiB each above the tool itself)"
 }
 
 for part in "${parts[@]}"; do "$part"; done
