@@ -26,6 +26,10 @@ constexpr unsigned kDeepest = 200;
 struct Removal {
   uint64_t files = 0, bytes = 0;
   int errorNumber = 0; // of the first that stayed
+  // A tree that is too deep is taken apart: what lies deepest is moved to the top and comes later.
+  int top = -1;
+  uint64_t moves = 0;
+  std::vector<std::string> moved;
 };
 
 std::string sizeWords(uint64_t bytes) {
@@ -72,8 +76,15 @@ void removeTree(int parent, const std::string& name, unsigned depth, Removal& re
     return;
   }
   if (depth > kDeepest) {
-    errno = ELOOP;
-    return note();
+    const std::string place =
+        ".deep." + std::to_string(::getpid()) + "." + std::to_string(++removal.moves);
+    // To be moved it must be writable to its owner.
+    if (removal.top < 0 ||
+        ((status.st_mode & 0300) != 0300 && ::fchmodat(parent, name.c_str(), 0700, 0) != 0) ||
+        ::renameat(parent, name.c_str(), removal.top, place.c_str()) != 0)
+      return note();
+    removal.moved.push_back(place);
+    return;
   }
   UniqueFd here(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!here) {
@@ -148,7 +159,13 @@ struct Clean {
       if (!directory.empty() && project != directory)
         continue;
       Removal removal;
+      removal.top = builds.get();
       removeTree(builds.get(), key, 0, removal);
+      while (!removal.moved.empty()) {
+        const std::string next = std::move(removal.moved.back());
+        removal.moved.pop_back();
+        removeTree(builds.get(), next, 0, removal);
+      }
       say("the Rust bindings of " + (project.empty() ? quoted(key) : quoted(project)), removal);
     }
   }

@@ -127,6 +127,28 @@ TEST_CASE("gos clean removes what gos build wrote, and nothing else") {
   CHECK(room.read("tool/tool") == "mine");
 }
 
+TEST_CASE("gos clean removes a tree of any depth that a build left (T108)") {
+  const Room room;
+  CHECK(room.shell("gos new one").exitedWith(0));
+  const std::string builds = "cache/gossamer/bindings";
+  room.write(builds + "/k1/project", fs::canonical(room.path("one")).string());
+  std::string deep = builds + "/k1/target";
+  for (int depth = 0; depth != 900; ++depth)
+    deep += "/d";
+  room.write(deep + "/file", "");
+  // Where the tree is taken apart a directory is closed to its owner.
+  std::string closed = builds + "/k1/target";
+  for (int depth = 0; depth != 199; ++depth)
+    closed += "/d";
+  fs::permissions(room.path(closed + "/d"), fs::perms::none);
+  const ChildResult cleaned = room.shell("gos clean one");
+  CHECK_MESSAGE(cleaned.exitedWith(0), cleaned.err);
+  CHECK(cleaned.err.empty());
+  CHECK(holds(cleaned.out, "removed the Rust bindings of `"));
+  CHECK(holds(cleaned.out, "(2 files, "));
+  CHECK(room.entries(builds) == 0);
+}
+
 TEST_CASE("gos clean removes the bindings of one project or of all, and follows no link") {
   const Room room;
   CHECK(room.shell("gos new one").exitedWith(0));
