@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <doctest/doctest.h>
+
 #include <optional>
 
 namespace gos::lower::test {
@@ -50,6 +52,13 @@ std::optional<vm::Module> compile(llvm::StringRef source, std::string& diagnosti
   return result;
 }
 } // namespace
+
+vm::Module compiled(llvm::StringRef source) {
+  std::string diagnostics;
+  std::optional<vm::Module> module = compile(source, diagnostics);
+  REQUIRE_MESSAGE(module, diagnostics);
+  return std::move(*module);
+}
 
 Outcome run(llvm::StringRef source) {
   Outcome outcome;

@@ -14,6 +14,8 @@ struct Outcome {
   std::string refused;     // what the verifier said
 };
 
+/// The module of a program that is one file, not verified yet; it must be well formed.
+vm::Module compiled(llvm::StringRef source);
 /// Parses, checks, lowers, verifies and runs a program that is one file.
 Outcome run(llvm::StringRef source);
 /// The output; what went wrong instead, if something did.
