@@ -28,6 +28,8 @@ TEST_CASE("B001 renames, links and removed directories inside a grant") {
   for (const std::string network : {"none", "client", "open"})
     each(levels(), [&](const Room& room, const std::string& level) {
       CAPTURE(network);
+      if (level == "basic" && network == "none")
+        return; // refused: basic bounds no network
       Outcome outcome = room.bwr(level, {"--network", network}, {kPython, "-c", python});
       CHECK_MESSAGE(outcome.code == 0, outcome.err);
       CHECK(room.exists("a/x"));
