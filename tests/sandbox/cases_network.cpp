@@ -91,8 +91,11 @@ print('ok')
 TEST_CASE("B030 loopback works inside, on IPv4 and IPv6") {
   each(levels(), [](const Room& room, const std::string& level) {
     CHECK(room.plain({"python3", "-c", kBothLoopbacks}).out == "ok\n");
-    const Outcome outcome =
-        room.bwr(level, {"--network", "none"}, {"python3", "-c", kBothLoopbacks});
+    // `basic` bounds no network, and asking it to is an error.
+    const std::vector<std::string> none = level == "basic"
+                                              ? std::vector<std::string>{}
+                                              : std::vector<std::string>{"--network", "none"};
+    const Outcome outcome = room.bwr(level, none, {"python3", "-c", kBothLoopbacks});
     CHECK_MESSAGE(outcome.out == "ok\n", outcome.err);
   });
 }
