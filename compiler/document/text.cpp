@@ -95,14 +95,21 @@ std::vector<CodeBlock> fencedBlocks(StringRef markdown) {
   return blocks;
 }
 
+static constexpr size_t kFarAlong = 4096;
+
 Span commentAbove(const SourceMap& sources, Span place) {
   const FileId id = sources.fileOf(place);
   if (id == FileId::None)
     return {};
   const SourceFile& file = sources.file(id);
   const StringRef text = file.content();
-  size_t lineBegin = text.rfind('\n', place.begin - file.base);
-  lineBegin = lineBegin == StringRef::npos ? 0 : lineBegin + 1;
+  // What stands far along its line is below no comment, and a line is not walked once for each of
+  // its items.
+  const size_t begin = place.begin - file.base, nearest = begin - std::min(begin, kFarAlong);
+  size_t lineBegin = text.slice(nearest, begin).rfind('\n');
+  if (lineBegin == StringRef::npos && nearest != 0)
+    return {};
+  lineBegin = lineBegin == StringRef::npos ? 0 : nearest + lineBegin + 1;
   Span comment;
   while (lineBegin != 0) {
     size_t above = lineBegin == 1 ? StringRef::npos : text.rfind('\n', lineBegin - 1);

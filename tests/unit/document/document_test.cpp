@@ -164,6 +164,15 @@ TEST_CASE("comments are found: of the file, of items, of fields") {
   CHECK(program.item("inner::twice").documentation == "Twice the number.");
 }
 
+TEST_CASE("what stands far along a line has no comment, and a long line is walked once") {
+  std::string text = "enum Long {\n    // The first.\n    A0";
+  for (int number = 1; number != 20000; ++number)
+    text += ", A" + std::to_string(number);
+  Documented documented(text + "\n}\nfn main() {}\n");
+  CHECK(documented.item("Long::A0").documentation == "The first.");
+  CHECK(documented.item("Long::A19999").documentation.empty());
+}
+
 TEST_CASE("a fenced block knows its text, its owner and its line") {
   Documented program(kShapes);
   const auto blocks = document::codeBlocks(program.documentation);
