@@ -1,11 +1,13 @@
 #include "compiler/bindings/build.h"
 
+#include "compiler/bindings/first_lock.h"
 #include "diagnostics/escape.h"
 #include "sandbox/sys_error.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 #include <csignal>
 
@@ -38,6 +40,36 @@ std::string flagHere(llvm::StringRef flag) {
   if (flag.starts_with("--network"))
     return "--sandbox-network";
   return {};
+}
+
+/// Directories of this machine have no place in a library: a panic in it names a file as it lies in
+/// the project. Of several that fit the compiler takes the last.
+std::string remapping(const BuildFacts& facts, const Cache& cache) {
+  std::vector<std::pair<std::string, std::string>> places = {
+      {cache.project(), "gossamer"},
+      {cache.cargoHome() + "/registry/src", "registry"},
+      {cache.cargoHome() + "/git/checkouts", "git"}};
+  const std::string& root = facts.project->root().directory;
+  for (const Binding& binding : facts.bindings)
+    if (binding.written->source == RustBinding::Source::Path)
+      places.emplace_back(binding.path, binding.written->key);
+  // A crate that lies in a package is named by its place there.
+  llvm::erase_if(places, [&](const auto& place) {
+    return llvm::any_of(facts.programDirectories, [&](const std::string& directory) {
+      return isAtOrBeneath(place.first, directory);
+    });
+  });
+  for (const std::string& directory : facts.programDirectories)
+    places.emplace_back(
+        directory, directory == root ? "" : llvm::StringRef(directory).rsplit('/').second.str());
+  llvm::stable_sort(places,
+                    [](const auto& a, const auto& b) { return a.first.size() < b.first.size(); });
+  std::string flags;
+  for (const auto& [from, to] : places)
+    // rustc cuts at the last `=`; what is no text cannot be written down.
+    if (!llvm::StringRef(to).contains('=') && llvm::json::isUTF8(from) && llvm::json::isUTF8(to))
+      flags += (flags.empty() ? "" : ", ") + tomlText("--remap-path-prefix=" + from + "=" + to);
+  return flags;
 }
 
 } // namespace
@@ -89,7 +121,9 @@ std::vector<std::string> argumentsOf(Phase phase, const BuildFacts& facts, const
             "--manifest-path",
             manifest,
             "--target-dir",
-            cache.path(targetName(facts.level))};
+            cache.path(targetName(facts.level)),
+            "--config",
+            "build.rustflags=[" + remapping(facts, cache) + "]"};
   }
   return {};
 }
@@ -221,6 +255,11 @@ void Build::reportFetch(const Finished& finished) {
     what = "the network or the registry did not answer";
     help = "crates are fetched once; try again where the registry can be reached, or set "
            "HTTPS_PROXY";
+    if (text.contains("failed to get `gossamer-binding`"))
+      help =
+          "a crate of a registry or of git makes Cargo ask crates.io for `gossamer-binding`; where "
+          "that cannot be reached, let `[source.crates-io] replace-with` in your Cargo "
+          "configuration name a registry that can";
     if (text.contains("401") || text.contains("403") || text.contains("authenticat"))
       help =
           "tokens are taken from `credentials.toml` of your Cargo directory, for registries that "
@@ -248,12 +287,11 @@ bool Build::fetch() {
       return false;
     }
   }
-  if (llvm::Error error = cache_.write("workspace/Cargo.lock", before->value_or(""))) {
-    reportCache(std::move(error), engine_);
-    return false;
-  }
-  if (!*before)
-    cache_.remove("workspace/Cargo.lock");
+  if (*before)
+    if (llvm::Error error = cache_.write("workspace/Cargo.lock", **before)) {
+      reportCache(std::move(error), engine_);
+      return false;
+    }
 
   // As it is locked; then with what was fetched before; the network comes last.
   bool done = false;
@@ -289,6 +327,11 @@ bool Build::fetch() {
     }
   }
   if (!done) {
+    if (llvm::Error error = cache_.write("workspace/Cargo.lock",
+                                         firstLock(before->value_or(""), facts_.bindings))) {
+      reportCache(std::move(error), engine_);
+      return false;
+    }
     std::optional<Finished> finished =
         start(Phase::OfflineFetch, argumentsOf(Phase::OfflineFetch, facts_, cache_));
     if (!finished)

@@ -38,6 +38,8 @@ std::string cargoHome(llvm::ArrayRef<std::string> environment,
   return liesInside(path, programDirectories) ? std::string() : path;
 }
 
+} // namespace
+
 std::optional<TomlValue> readTable(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd)
@@ -54,6 +56,8 @@ std::optional<TomlValue> readTable(const std::string& path) {
   }
   return readToml(*file, engine);
 }
+
+namespace {
 
 void writeText(llvm::raw_ostream& out, llvm::StringRef text) {
   out << '"';

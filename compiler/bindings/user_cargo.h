@@ -3,10 +3,12 @@
 // registries, sources, proxies and network settings of `$CARGO_HOME/config.toml`, and a token for
 // each registry that it names. Nothing of a project is read (T090, T091, T092).
 
+#include "manifest/toml_reader.h"
 #include "sandbox/policy/policy.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,9 @@ struct UserCargo {
 /// Reads the configuration of the user; what is not understood is left out.
 UserCargo readUserCargo(llvm::ArrayRef<std::string> environment,
                         llvm::ArrayRef<std::string> programDirectories);
+
+/// A file of TOML; none where there is none that can be read.
+std::optional<TomlValue> readTable(const std::string& path);
 
 /// Variables that pass to a build besides those of every command.
 struct BuildVariables {

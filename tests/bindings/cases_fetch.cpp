@@ -111,7 +111,7 @@ TEST_CASE("T092 a token goes to the registry that the user has it for, and to no
   if (missesCargo("T092"))
     return;
   everywhere(everyLevel(), [](Bound& bound, const std::string& level) {
-    // Cargo asks the source of crates.io for a crate that is put in place of one of there.
+    // Nothing comes from crates.io, so nobody asks for it, also not for `gossamer-binding`.
     Registry good, evil, crates;
     const std::string token = randomName("token-");
     for (Registry* each : {&good, &evil})
@@ -133,6 +133,7 @@ TEST_CASE("T092 a token goes to the registry that the user has it for, and to no
     const Outcome outcome = bound.build(level);
     CHECK_MESSAGE(outcome.code == 0, outcome.err);
     CHECK(evil.requests().empty());
+    CHECK(crates.requests().empty());
     CHECK_FALSE(anyToken(good, token).empty());
     // The token stays with the fetch: nothing of the cache holds it.
     CHECK(filesWith(bound.cache(), token).empty());
@@ -148,6 +149,51 @@ TEST_CASE("T092 a token goes to the registry that the user has it for, and to no
     bindLeaf(other, "leaf = { version = \"1\", registry-index = \"" + evil.index() + "\" }");
     CHECK(other.build(level).code == 1);
     CHECK(anyToken(evil, token).empty());
+  });
+}
+
+TEST_CASE(
+    "T092 crates of this machine and of a company's registry are resolved without crates.io") {
+  if (missesCargo("T092"))
+    return;
+  everywhere({"standard"}, [](Bound& bound, const std::string& level) {
+    Registry corp, crates;
+    corp.publish(bound.room, "leaf", "1.0.0", kPlainCrate);
+    bound.userConfig("[registries.corp]\nindex = \"" + corp.index() + "\"\n" +
+                     crates.replacement());
+    const std::string first = "stats = { path = \"rust/stats\" }\nquick = { src = \"quick.rs\" }";
+    bound.bindings(first);
+    bound.write("quick.rs", "use gossamer_binding::gos_module;\n#[gos_module(\"quick\")]\n"
+                            "pub mod quick { pub fn three() -> i64 { 3 } }\n");
+    bound.write("rust/Cargo.toml",
+                "[workspace]\nmembers = [\"*\"]\n[workspace.package]\nversion = \"0.3.0\"\n"
+                "[workspace.dependencies]\ngossamer-binding = \"0.1\"\n"
+                "common = { path = \"common\" }\n");
+    for (const char* name : {"stats", "common"})
+      bound.write("rust/" + std::string(name) + "/Cargo.toml",
+                  "[package]\nname = \"" + std::string(name) +
+                      "\"\nversion.workspace = true\nedition = \"2021\"\n[dependencies]\n"
+                      "gossamer-binding.workspace = true\n" +
+                      (std::string(name) == "stats"
+                           ? "common.workspace = true\nleaf = { version = \"1\", registry = "
+                             "\"corp\" }\n"
+                           : ""));
+    bound.write("rust/stats/src/lib.rs", Bound::kLibrary);
+    bound.write("rust/common/src/lib.rs", "\n");
+    const Outcome outcome = bound.build(level);
+    CHECK_MESSAGE(outcome.code == 0, outcome.err);
+    CHECK(crates.requests().empty());
+    CHECK_FALSE(corp.requests().empty());
+    // One more, with a lock that does not know it.
+    bound.bindings(first + "\nmore = { path = \"more\" }");
+    bound.crate("more", "more",
+                "use gossamer_binding::gos_module;\n#[gos_module(\"more\")]\n"
+                "pub mod more { pub fn four() -> i64 { 4 } }\n",
+                "[dependencies]\ngossamer-binding = \"0.1\"\n");
+    const Outcome more = bound.build(level);
+    CHECK_MESSAGE(more.code == 0, more.err);
+    CHECK(has(more.out, "function more::four\n"));
+    CHECK(crates.requests().empty());
   });
 }
 
