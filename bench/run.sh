@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the toolchain and prints what it found; README.md says what each figure means.
-# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [start] [gate] [sandbox] [cargo] [goroutines]      without a name: vm check start sandbox
+# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [start] [gate] [sandbox] [cargo] [bindings] [goroutines]      without a name: vm check start sandbox
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +11,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --gos) gos=$2; shift 2 ;;
     --rounds) rounds=$2; shift 2 ;;
-    vm|check|start|gate|sandbox|cargo|goroutines) parts+=("$1"); shift ;;
+    vm|check|start|gate|sandbox|cargo|bindings|goroutines) parts+=("$1"); shift ;;
     *) sed -n '2,3s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done
@@ -177,6 +177,44 @@ goroutines() {
       'BEGIN { printf "%-12s %10.1f %10.1f %8.2fx %12d %12d\n", name, a / 1000, b / 1000, a / b, m, n }'
   done
   echo "(wanted: at most 3x; the million at most 1 KiB each above the tool itself)"
+}
+
+# ---- Rust bindings of thirty small crates: the build with and without the sandbox, and a start --------
+bindings() {
+  type -P cargo > /dev/null || { echo "cargo is not installed (apt-get install cargo-web)" >&2; return 1; }
+  local project=$work/bound plain=$work/unbound n
+  mkdir -p "$project/src" "$project/rust/src" "$plain/src"
+  printf '[project]\nid = "example.com/bound"\nversion = "0.1.0"\n[rust-bindings]\ntop = { path = "rust" }\n' > "$project/project.toml"
+  printf 'use top::sum\n\nfn main() { println!("{}", sum::of(1)) }\n' > "$project/src/main.gos"
+  printf '[project]\nid = "example.com/unbound"\nversion = "0.1.0"\n' > "$plain/project.toml"
+  printf 'fn main() { println!("{}", 1) }\n' > "$plain/src/main.gos"
+  { printf '[package]\nname = "top"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\ngossamer-binding = "0.1"\n'
+    for n in $(seq 30); do printf 'c%d = { path = "../c%d" }\n' "$n" "$n"; done; } > "$project/rust/Cargo.toml"
+  printf 'use gossamer_binding::gos_module;\n#[gos_module("top::sum")]\npub mod sum {\n    pub fn of(x: i64) -> i64 { c1::f(x as u64) as i64 }\n}\n' > "$project/rust/src/lib.rs"
+  for n in $(seq 30); do
+    mkdir -p "$project/c$n/src"
+    printf '[package]\nname = "c%d"\nversion = "0.1.0"\nedition = "2021"\n' "$n" > "$project/c$n/Cargo.toml"
+    "$here/generate_crate.sh" "$n" > "$project/c$n/src/lib.rs"
+  done
+  echo; echo "bindings of thirty crates, median of $rounds alternating rounds"
+  : > "$work/a"; : > "$work/b"; : > "$work/c"
+  local round
+  for ((round = 0; round < rounds; round++)); do
+    XDG_CACHE_HOME=$work/cache_a$round microseconds "$gos" check --quiet --sandbox=none "$project" >> "$work/a" 2> "$work/notes"
+    XDG_CACHE_HOME=$work/cache_b$round microseconds "$gos" check --quiet --sandbox=standard "$project" >> "$work/b" 2> "$work/notes"
+    XDG_CACHE_HOME=$work/cache_c$round microseconds "$gos" check --quiet --sandbox=strict "$project" >> "$work/c" 2> "$work/notes"
+  done
+  awk -v a="$(median < "$work/a")" -v b="$(median < "$work/b")" -v c="$(median < "$work/c")" \
+    'BEGIN { printf "without a sandbox %.0f ms, standard %.0f ms (%+.1f%%), strict %.0f ms (%+.1f%%, wanted: 3%%)\n", a / 1000, b / 1000, (b - a) * 100 / a, c / 1000, (c - a) * 100 / a }'
+  # Unchanged: Cargo is not started, and the library is what the last build left.
+  : > "$work/a"; : > "$work/b"
+  XDG_CACHE_HOME=$work/cache_c0 "$gos" run --sandbox=strict "$project" > "$work/out" 2> "$work/notes"
+  for ((round = 0; round < rounds * 4; round++)); do
+    microseconds "$gos" run "$plain" >> "$work/a"
+    XDG_CACHE_HOME=$work/cache_c0 microseconds "$gos" run --sandbox=strict "$project" >> "$work/b"
+  done
+  awk -v a="$(median < "$work/a")" -v b="$(median < "$work/b")" \
+    'BEGIN { printf "gos run without bindings %.1f ms, with unchanged ones %.1f ms\n", a / 1000, b / 1000 }'
 }
 
 for part in "${parts[@]}"; do "$part"; done
