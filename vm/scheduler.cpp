@@ -408,6 +408,8 @@ Trap Scheduler::offload(Arguments& arguments, std::unique_ptr<Job> job) {
   // nothing, so that it is the same in every run.
   if (!mayBlock() || (!others() && timers_.empty()) ||
       (vm_.inFold() && vm_.callingLevel().level != ComptimeIo::Full)) {
+    if (isCancelled())
+      job->cancel();
     job->work();
     return job->finish(arguments);
   }
