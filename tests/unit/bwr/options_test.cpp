@@ -145,7 +145,6 @@ TEST_CASE("a mistake after --json is known to be wanted as an object") {
   CHECK(parse({"--json", "--level", "q", "true"}).json);
   CHECK(parse({"--json=f", "--level", "q", "true"}).jsonFile == "f");
   CHECK(parse({"--level", "q", "--json", "true"}).json); // wherever it stands before the command
-  CHECK(!parse({"--level", "q", "true", "--json"}).json);
 }
 
 TEST_CASE("every option is read from its own row") {
