@@ -41,7 +41,7 @@ const Row kRows[] = {
     {"user-namespace", SYS_clone3, -1, 0, 0, ENOSYS, nullptr, 0},
     {"user-namespace-limit", SYS_clone, 0, kNewUser, kNewUser, ENOSPC, nullptr, 0},
     {"pid-namespace", SYS_clone, 0, kNewPid, kNewPid, ENOSPC, nullptr, 0},
-    {"network-namespace", SYS_clone, 0, kNewNet, kNewNet, ENOSPC, nullptr, 0},
+    {"network-namespace", SYS_unshare, 0, kNewNet, kNewNet, ENOSPC, nullptr, 0},
     {"user-map", SYS_openat, -1, 0, 0, EPERM, "/uid_map", 1},
     {"first-mount", 442 /* mount_setattr */, -1, 0, 0, EPERM, nullptr, 0},
     {"new-root", 430 /* fsopen */, -1, 0, 0, EPERM, nullptr, 0},

@@ -201,7 +201,8 @@ TEST_CASE("no other home is looked at where no grant reaches one") {
   Fixture here;
   const Policy policy = here.policy();
   // What a grant of `/usr` needs is added, and nothing of anybody's home.
-  for (const PathRule& rule : completeCommandPolicy(policy, here.facts).rules())
+  const Policy complete = completeCommandPolicy(policy, here.facts);
+  for (const PathRule& rule : complete.rules())
     if (!llvm::is_contained(policy.rules(), rule))
       CHECK_MESSAGE(isAtOrBeneath(rule.path, "/etc"), rule.path);
 }
