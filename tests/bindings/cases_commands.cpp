@@ -117,31 +117,40 @@ TEST_CASE(
     int top = 0;
     size_t builders = 0;
     const std::string starts = bound.room.read(log);
+    // A child may be seen to execute before its maker is seen to have made it: first who made whom.
+    const auto process = [&](llvm::StringRef& rest) {
+      int number = 0;
+      if (rest.consumeInteger(10, number))
+        return 0;
+      rest = rest.ltrim();
+      return number;
+    };
+    for (llvm::StringRef rest : llvm::split(llvm::StringRef(starts), '\n')) {
+      const int maker = process(rest);
+      if (maker == 0 || !(rest.contains("clone") || rest.contains("fork")))
+        continue;
+      int child = 0;
+      llvm::StringRef made = rest.rsplit("= ").second;
+      if (!made.consumeInteger(10, child) && child > 0)
+        parent[child] = maker;
+    }
     for (llvm::StringRef line : llvm::split(llvm::StringRef(starts), '\n')) {
-      int process = 0;
       llvm::StringRef rest = line;
-      if (rest.consumeInteger(10, process))
+      const int doer = process(rest);
+      if (doer == 0)
         continue;
       if (top == 0)
-        top = process;
-      rest = rest.ltrim();
-      if (rest.contains("clone") || rest.contains("fork")) {
-        int child = 0;
-        llvm::StringRef made = rest.rsplit("= ").second;
-        if (!made.consumeInteger(10, child) && child > 0)
-          parent[child] = process;
-        continue;
-      }
+        top = doer;
       if (!rest.contains("exec") || rest.contains("= -1"))
         continue;
       const bool builds = rest.contains("/cargo\"") || rest.contains("/rustc\"") ||
                           rest.contains("/cc\"") || rest.contains("/ld\"");
       if (builds) {
         ++builders;
-        CHECK_MESSAGE(process != top, line.str());
+        CHECK_MESSAGE(doer != top, line.str());
         // Somebody between it and the tool executed the first process, which has no name on disk.
         bool confined = false;
-        int at = process;
+        int at = doer;
         for (int depth = 0; depth != 64 && at != 0 && at != top; ++depth) {
           confined |= has(first[at], "execveat") || has(first[at], "/proc/") ||
                       has(first[at], "memfd") || has(first[at], "AT_EMPTY_PATH");
@@ -149,8 +158,8 @@ TEST_CASE(
         }
         CHECK_MESSAGE(confined, line.str());
       }
-      if (first[process].empty())
-        first[process] = rest.str();
+      if (first[doer].empty())
+        first[doer] = rest.str();
     }
     CHECK_MESSAGE(builders >= 3, starts.substr(0, 2000));
   }
