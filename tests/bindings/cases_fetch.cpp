@@ -367,9 +367,12 @@ TEST_CASE("T097 every Cargo, rustc and linker descends from the one function, an
     const std::string starts = bound.room.read(log);
     size_t cargos = 0;
     for (llvm::StringRef line : llvm::split(llvm::StringRef(starts), '\n')) {
-      if (!line.contains("= 0"))
+      if (line.contains("= -1")) // an answer may stand on a line of its own
         continue;
-      cargos += line.contains("execve(\"" + kCargo + "\"") || line.contains("/bin/cargo\"");
+      // An ordinary user's strace cannot read the names in the first process, which is not
+      // dumpable.
+      cargos += line.contains("execve(\"" + kCargo + "\"") || line.contains("/bin/cargo\"") ||
+                line.contains("execve(0x");
       // No search along PATH, no shell of ours.
       CHECK_MESSAGE(!line.contains("execve(\"cargo"), line.str());
       CHECK_MESSAGE(!line.contains("[\"sh\""), line.str());
