@@ -37,7 +37,7 @@ const std::string kCargo = "/usr/bin/cargo", kCompiler = "/usr/bin/rustc";
 const char* const kParts[] = {"build", "macro", "linker"};
 
 /// Cargo of the system: one of rustup lies in a home directory that an ordinary user cannot read.
-bool missesCargo(const char* what) {
+inline bool missesCargo(const char* what) {
   for (const std::string& program : {kCargo, kCompiler})
     if (::access(program.c_str(), X_OK) != 0) {
       skip(what, "`" + program + "` is not installed (cargo-web, or cargo and rustc)");
@@ -49,16 +49,16 @@ bool missesCargo(const char* what) {
   return true;
 }
 
-std::string hexOf(uint64_t number) {
+inline std::string hexOf(uint64_t number) {
   return llvm::utohexstr(number, /*LowerCase=*/true);
 }
-std::string randomName(const char* prefix) {
+inline std::string randomName(const char* prefix) {
   uint64_t random = 0;
   REQUIRE(::getrandom(&random, sizeof random, 0) == ssize_t(sizeof random));
   return prefix + hexOf(random);
 }
 /// A number of seconds that only this test sleeps.
-std::string uniqueSeconds(int which) {
+inline std::string uniqueSeconds(int which) {
   return std::to_string(2000000 + ::getpid()) + "." + std::to_string(which);
 }
 
@@ -66,7 +66,7 @@ std::string uniqueSeconds(int which) {
 // -----------------------------------------------------------------------------------
 
 /// Copies a tree of sources into the project, owned by whom the case runs as.
-void copyInto(const Room& room, const std::string& from) {
+inline void copyInto(const Room& room, const std::string& from) {
   for (const auto& entry : files::recursive_directory_iterator(from)) {
     const std::string name = files::relative(entry.path(), from).string();
     if (entry.is_directory()) {
@@ -84,7 +84,7 @@ void copyInto(const Room& room, const std::string& from) {
 }
 
 /// What is in the way of the system's cargo: rustup, an outer cargo, and the PATH of who builds.
-void cleanEnvironment(How& how) {
+inline void cleanEnvironment(How& how) {
   how.set["PATH"] = "/usr/bin:/bin";
   for (const char* gone :
        {"CARGO", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RUSTC",
@@ -92,7 +92,7 @@ void cleanEnvironment(How& how) {
     how.unset.push_back(gone);
 }
 
-const std::vector<std::string>& cargoBuild() {
+inline const std::vector<std::string>& cargoBuild() {
   static const std::vector<std::string> words = {kCargo, "build", "--offline", "--locked"};
   return words;
 }
@@ -117,7 +117,7 @@ const std::vector<int> kClosed = {ENOENT, EACCES};
 const std::vector<int> kNothingMade = {ENOENT, EROFS};
 const std::vector<int> kReadOnly = {EROFS};
 
-std::string words(int result) {
+inline std::string words(int result) {
   if (result == 0)
     return "worked";
   const char* errorName = result > 0 ? ::strerrorname_np(result) : nullptr;
@@ -238,7 +238,7 @@ public:
         list += std::to_string(id) + "\t" + llvm::join(acts[id].words, "\t") + "\n";
     room_.write("acts.txt", list);
     before_ = snapshot();
-    outcome_ = builder_       ? builder_(level, flags, how_)
+    outcome_ = builder_        ? builder_(level, flags, how_)
                : level.empty() ? room_.plain(cargoBuild(), how_)
                                : room_.bwr(level, flags, cargoBuild(), how_);
     CHECK_MESSAGE(outcome_.code == 0, outcome_.err);
@@ -446,7 +446,8 @@ private:
 
 /// Tries the acts in a fresh room without bwr: a lock that stops what would not have worked proves
 /// nothing. Answers which acts this host refuses by itself, for each part of the build.
-std::set<std::pair<std::string, size_t>> tryOutside(Scene& scene, const std::vector<Act>& acts) {
+inline std::set<std::pair<std::string, size_t>> tryOutside(Scene& scene,
+                                                           const std::vector<Act>& acts) {
   std::set<std::pair<std::string, size_t>> refused;
   Report report = scene.build(acts, "", {});
   if (!scene.built())
@@ -470,8 +471,8 @@ std::set<std::pair<std::string, size_t>> tryOutside(Scene& scene, const std::vec
   return refused;
 }
 
-void judge(const std::vector<Act>& acts, Report& report, const std::string& level,
-           const std::set<std::pair<std::string, size_t>>& untried) {
+inline void judge(const std::vector<Act>& acts, Report& report, const std::string& level,
+                  const std::set<std::pair<std::string, size_t>>& untried) {
   for (const char* part : kParts)
     for (size_t id = 0; id != acts.size(); ++id) {
       const Act& act = acts[id];
@@ -521,7 +522,7 @@ void each(const std::vector<std::string>& levels, const std::vector<std::string>
     }
   }
 }
-std::vector<Act> daemonActs(const Scene& scene, const std::vector<int>& errors) {
+inline std::vector<Act> daemonActs(const Scene& scene, const std::vector<int>& errors) {
   std::vector<Act> acts;
   for (const std::string& path : scene.daemons())
     acts.push_back({"T110", {"unix", path}, errors});
@@ -531,7 +532,7 @@ std::vector<Act> daemonActs(const Scene& scene, const std::vector<int>& errors) 
 const auto kNoMore = [](const Room&, Scene&, Report&, const std::string&) {};
 
 /// Waits up to some seconds for the last process with the text to be gone.
-bool gone(const std::string& text) {
+inline bool gone(const std::string& text) {
   for (int wait = 0; wait != 100; ++wait) {
     if (processesWith(text).empty())
       return true;
@@ -541,7 +542,7 @@ bool gone(const std::string& text) {
 }
 
 /// Private temps that no run holds any more.
-std::vector<std::string> leftovers() {
+inline std::vector<std::string> leftovers() {
   std::vector<std::string> found;
   for (const char* base : {"/var/tmp", "/tmp"})
     for (const auto& entry : files::directory_iterator(base)) {
@@ -556,14 +557,14 @@ std::vector<std::string> leftovers() {
     }
   return found;
 }
-bool nothingLeft() {
+inline bool nothingLeft() {
   for (int wait = 0; wait != 100 && !leftovers().empty(); ++wait)
     ::usleep(50000);
   return leftovers().empty();
 }
 
 /// Is the text in a file beneath the directory, links not followed?
-std::vector<std::string> filesWith(const std::string& directory, const std::string& text) {
+inline std::vector<std::string> filesWith(const std::string& directory, const std::string& text) {
   std::vector<std::string> found;
   for (const auto& entry : files::recursive_directory_iterator(directory)) {
     if (!entry.is_regular_file() || entry.is_symlink())

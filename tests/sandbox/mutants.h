@@ -536,7 +536,7 @@ struct Mutant {
   std::function<void(ChildPlan&)> change; // of the plan as it is compiled for the lock
 };
 
-bool isBeneathWritable(const ChildPlan& plan, size_t index) {
+inline bool isBeneathWritable(const ChildPlan& plan, size_t index) {
   for (size_t other = 0; other != index; ++other) {
     const ViewStep& grant = plan.view[other];
     if (grant.kind == ViewStep::Kind::Bind && !grant.readOnly &&
@@ -547,7 +547,7 @@ bool isBeneathWritable(const ChildPlan& plan, size_t index) {
   return false;
 }
 
-std::vector<Mutant> mutantsOf(const ChildPlan& plan) {
+inline std::vector<Mutant> mutantsOf(const ChildPlan& plan) {
   std::vector<Mutant> all;
   for (size_t index = 0; index != plan.view.size(); ++index) {
     const ViewStep& step = plan.view[index];
@@ -699,7 +699,8 @@ struct Seen {
   std::string failure; // nothing started
 };
 
-Seen tryPlan(const Theatre& theatre, const ChildPlan& plan, const ProbeScript& script, Lock lock) {
+inline Seen tryPlan(const Theatre& theatre, const ChildPlan& plan, const ProbeScript& script,
+                    Lock lock) {
   ProbeLaunch launch;
   TemporaryDirectory temporary;
   if (lock == Lock::All || lock == Lock::Mounts)
@@ -719,7 +720,7 @@ struct Change {
            (effect != Effect::Weakens && !broken.empty());
   }
 };
-Change compare(const std::vector<ActEntry>& acts, const Seen& before, const Seen& after) {
+inline Change compare(const std::vector<ActEntry>& acts, const Seen& before, const Seen& after) {
   Change change;
   change.failure = after.failure;
   for (size_t at = 0; at != after.verdicts.size(); ++at) {
@@ -742,7 +743,7 @@ struct Trial {
   std::vector<Mutant> mutants; // of the unchanged plan, the scene's own directory as `$S`
   Seen seen;
 };
-std::optional<Trial> tryOnce(SandboxLevel level, Lock lock, const Mutant* mutant) {
+inline std::optional<Trial> tryOnce(SandboxLevel level, Lock lock, const Mutant* mutant) {
   std::optional<Theatre> theatre = Theatre::create();
   if (!theatre)
     return std::nullopt;
