@@ -401,7 +401,7 @@ constexpr int Acts::kRefusals[];
 // -----------------------------------------------------------------------------------------
 
 enum class Lock { All, Mounts, Landlock, Filter, Namespaces, None };
-const char* name(Lock lock) {
+inline const char* name(Lock lock) {
   switch (lock) {
   case Lock::All:
     return "all locks";
@@ -677,7 +677,7 @@ const Equivalent kEquivalent[] = {
      "the view and the namespaces refuse each act by themselves: the inner lock is the second one"},
 };
 
-const Equivalent* equivalent(Lock lock, llvm::StringRef words) {
+inline const Equivalent* equivalent(Lock lock, llvm::StringRef words) {
   // A rule of what has nothing in it: on this host there is nothing to try.
   static const Equivalent kEmpty = {Lock::All, "*", "the directory holds no file, or is a link"};
   if (lock == Lock::All || lock == Lock::Landlock)
