@@ -198,6 +198,7 @@ std::string signatureText(const FunctionSignature& function) {
 
 std::vector<ModuleDeclaration> declarationsOf(const Signatures& signatures) {
   std::vector<ModuleDeclaration> declarations;
+  declarations.reserve(signatures.modules.size());
   for (const ModuleSignature& module : signatures.modules)
     declarations.push_back({module.path, Writer(signatures, module).write()});
   return declarations;

@@ -351,7 +351,6 @@ void Checker::zonk(Body& body) {
     if (!reported)
       for (Type** place : body.types)
         if (unifier_.resolve(*place)->has(Type::HasInfer)) {
-          reported = true;
           // The place of the expression that owns the type is not known here: the body's is.
           engine_.report(body.item->name.span.valid() ? body.item->name.span : body.item->span,
                          diag::NotInferred, "a type in `" + body.item->name.name.text().str() + "`");
