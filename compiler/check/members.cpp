@@ -30,7 +30,7 @@ void Checker::nativeOwners(Type* type, SmallVectorImpl<std::string>& owners) {
   if (!own.empty())
     owners.push_back(own.str());
   if (type->isSequence())
-    owners.push_back(type->is(Kind::Vec) ? "Slice" : "Slice");
+    owners.push_back("Slice");
   if (type->isInteger() || type->isInferInteger())
     owners.push_back("Int");
   if (type->isFloat() || (type->is(Kind::Infer) && type->inferKind == InferKind::Float))
@@ -203,7 +203,7 @@ void Checker::reportNoMethod(Span span, Type* type, Name name) {
     }
   if (type->is(Kind::Array) || type->is(Kind::Slice))
     if (!nativesOf("Vec", name).empty() &&
-        functionInfo(nativesOf("Vec", name)[0]).signature.parameters.size() &&
+        !functionInfo(nativesOf("Vec", name)[0]).signature.parameters.empty() &&
         functionInfo(nativesOf("Vec", name)[0]).signature.parameters[0]->isMutableRef()) {
       engine_.report(span, diag::ResizeFixed, text, spelled);
       return;
