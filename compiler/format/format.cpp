@@ -5,6 +5,8 @@
 #include "compiler/parse/parse.h"
 #include "diagnostics/engine.h"
 
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace gos::format {
@@ -14,59 +16,109 @@ namespace {
 using lex::TokenKind;
 using llvm::StringRef;
 
-/// A text, and what must not change about it.
-struct Reading {
-  SourceMap sources;
-  Engine engine{sources};
-  FileId id = FileId::None;
-  bool isWhole = false;
-  std::string tree;
-
-  explicit Reading(StringRef text) {
-    auto added = sources.addCopy("", text);
-    if (!added) {
-      llvm::consumeError(added.takeError());
-      return;
-    }
-    id = *added;
-    ast::Context context;
-    parse::ParseOptions options;
-    options.isEntry = true;
-    options.keepsAll = true;
-    const ast::File parsed = parse::parseFile(id, sources, context, engine, options);
-    isWhole = !engine.hasErrors() && engine.suppressed() == 0;
-    if (!isWhole)
-      return;
-    llvm::raw_string_ostream out(tree);
-    ast::print(out, parsed);
-  }
-  const SourceFile& file() const { return sources.file(id); }
-  lex::TokenBuffer tokens() { return lex::lexFile(file(), engine); }
+/// What must not change about a text, as digests: a text as long as the program need not be kept.
+struct Essence {
+  using Digest = llvm::BLAKE3Result<32>;
+  Digest tokens, comments, tree;
 };
 
-/// The tokens without separators, one behind the other; `>>` counts as two.
-std::string essence(Reading& reading, std::string& comments) {
-  const SourceFile& file = reading.file();
-  const lex::TokenBuffer tokens = reading.tokens();
-  std::string out;
+/// A text, ready to be read.
+class Reading {
+public:
+  /// The text ends with a NUL behind its last byte, and outlives the reading.
+  explicit Reading(StringRef text) {
+    auto added = sources_.add("", llvm::MemoryBuffer::getMemBuffer(text, ""));
+    if (added)
+      id_ = *added;
+    else
+      llvm::consumeError(added.takeError());
+  }
+
+  /// Parses the text; nothing when it is no program. `essence` is filled in when somebody asks.
+  bool parse(Essence* essence);
+
+  /// The layout of a program; nothing when it holds what the formatter does not know.
+  std::optional<std::string> layOut(size_t& largestPiece) {
+    Printer printer(file().size() + file().size() / 16 + 64);
+    Layout layout(file(), lex::lexFile(file(), engine_));
+    layout.file(printer);
+    largestPiece = std::max(largestPiece, layout.largestPiece());
+    if (layout.failed())
+      return std::nullopt;
+    return printer.finish();
+  }
+
+private:
+  const SourceFile& file() const { return sources_.file(id_); }
+  void digestTokens(const lex::TokenBuffer& tokens, Essence& essence) const;
+
+  SourceMap sources_;
+  Engine engine_{sources_};
+  FileId id_ = FileId::None;
+};
+
+/// The tokens without separators; `>>` counts as two.
+void Reading::digestTokens(const lex::TokenBuffer& tokens, Essence& essence) const {
+  llvm::BLAKE3 digest;
+  llvm::SmallString<4096> out;
+  const auto flush = [&] {
+    digest.update(StringRef(out));
+    out.clear();
+  };
   for (const lex::Token& token : tokens) {
     if (token.kind == TokenKind::Comma || token.kind == TokenKind::Semicolon)
       continue;
-    StringRef text = file.content().substr(token.begin - file.base, token.end - token.begin);
+    StringRef text = file().content().substr(token.begin - file().base, token.end - token.begin);
     if (lex::isPunctuation(token.kind)) {
       while (text.size() > 1 && text.consume_front(">"))
         out += "> ";
     }
     out += text;
     out += ' ';
+    if (out.size() > 4000)
+      flush();
   }
-  const Trivia trivia(file.content(), file.base, tokens);
-  comments = trivia.hashbang().str();
+  flush();
+  essence.tokens = digest.final<32>();
+
+  const Trivia trivia(file().content(), file().base, tokens);
+  llvm::BLAKE3 comments;
+  comments.update(trivia.hashbang());
   for (const Comment& comment : trivia.all()) {
-    comments += '\n';
-    comments += comment.text;
+    comments.update("\n");
+    comments.update(comment.text);
   }
-  return out;
+  essence.comments = comments.final<32>();
+}
+
+bool Reading::parse(Essence* essence) {
+  if (id_ == FileId::None)
+    return false;
+  parse::ParseOptions options;
+  options.isEntry = true;
+  options.keepsAll = true;
+  lex::TokenBuffer tokens = lex::lexFile(file(), engine_);
+  if (essence)
+    digestTokens(tokens, *essence);
+  ast::Context context;
+  parse::PieceParser parser(id_, sources_, std::move(tokens), context, engine_, options);
+  llvm::BLAKE3 digest;
+  std::string tree;
+  while (const auto piece = parser.next()) {
+    if (!essence || engine_.hasErrors())
+      continue;
+    tree.clear();
+    llvm::raw_string_ostream out(tree);
+    if (piece->item)
+      ast::print(out, piece->item, ast::Layout::Lines);
+    else if (piece->statement)
+      ast::print(out, piece->statement, ast::Layout::Lines);
+    out << '\n';
+    digest.update(tree);
+  }
+  if (essence)
+    essence->tree = digest.final<32>();
+  return !engine_.hasErrors() && engine_.suppressed() == 0;
 }
 
 } // namespace
@@ -75,47 +127,39 @@ Result formatText(StringRef text) {
   text.consume_front("\xEF\xBB\xBF");
   constexpr unsigned kRounds = 4;
   Result result;
-  Reading before(text);
-  if (!before.isWhole) {
-    result.outcome = Outcome::SyntaxErrors;
-    return result;
-  }
-  std::string commentsBefore;
-  const std::string essenceBefore = essence(before, commentsBefore);
   std::string current = text.str();
+  Essence before;
   for (unsigned round = 0; round < kRounds; ++round) {
+    // The first reading becomes a proof only if something changes.
+    Essence now;
     Reading reading(current);
-    if (!reading.isWhole) {
-      result.why = "it would not be a program any more";
+    if (!reading.parse(round == 0 ? nullptr : &now)) {
+      if (round == 0)
+        result.outcome = Outcome::SyntaxErrors;
+      else
+        result.why = "it would not be a program any more";
       return result;
     }
-    DocBuilder docs;
-    Layout layout(reading.file(), reading.tokens(), docs);
-    const Doc doc = layout.file();
-    if (layout.failed()) {
+    std::optional<std::string> next = reading.layOut(result.largestPiece);
+    if (!next) {
       result.why = "it holds something that the formatter does not know";
       return result;
     }
-    std::string next = print(doc);
-    if (next == current) {
-      std::string comments;
-      if (essence(reading, comments) != essenceBefore) {
-        result.why = "its tokens would change";
-        return result;
+    if (*next == current) {
+      if (round == 0 || (now.tokens == before.tokens && now.comments == before.comments &&
+                         now.tree == before.tree)) {
+        result.outcome = Outcome::Formatted;
+        result.text = std::move(current);
+      } else {
+        result.why = now.tokens != before.tokens       ? "its tokens would change"
+                     : now.comments != before.comments ? "its comments would change"
+                                                       : "its meaning would change";
       }
-      if (comments != commentsBefore) {
-        result.why = "its comments would change";
-        return result;
-      }
-      if (reading.tree != before.tree) {
-        result.why = "its meaning would change";
-        return result;
-      }
-      result.outcome = Outcome::Formatted;
-      result.text = std::move(next);
       return result;
     }
-    current = std::move(next);
+    if (round == 0)
+      (void)reading.parse(&before);
+    current = std::move(*next);
   }
   result.why = "its layout does not settle";
   return result;

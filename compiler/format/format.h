@@ -20,7 +20,8 @@ enum class Outcome : uint8_t {
 struct Result {
   Outcome outcome = Outcome::Failed;
   std::string text;
-  const char* why = ""; // of a failure: what would have changed
+  const char* why = "";    // of a failure: what would have changed
+  size_t largestPiece = 0; // bytes that the layout of the largest item or statement took
 };
 
 /// Lays out the text of a file. `text` may begin with a byte order mark, and its lines may end with

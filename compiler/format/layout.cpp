@@ -2,8 +2,8 @@
 
 namespace gos::format {
 
-Layout::Layout(const SourceFile& file, lex::TokenBuffer tokens, DocBuilder& docs)
-    : docs_(docs), text_(file.content()), base_(file.base), tokens_(std::move(tokens)),
+Layout::Layout(const SourceFile& file, lex::TokenBuffer tokens)
+    : text_(file.content()), base_(file.base), tokens_(std::move(tokens)),
       trivia_(text_, base_, tokens_), closers_(tokens_.size(), 0) {
   llvm::SmallVector<size_t, 64> open;
   for (size_t i = 0; i < tokens_.size(); ++i) {
@@ -57,7 +57,7 @@ Doc Layout::takeThenSpace() {
 // ---- comments ---------------------------------------------------------------------------------
 
 Doc Layout::gap() {
-  if (gapDone_ == at_ || trivia_.gap(at_).commentCount == 0)
+  if (gapDone_ == at_ || !trivia_.hasComments(at_))
     return nullptr;
   gapDone_ = at_;
   Parts parts;
@@ -125,17 +125,46 @@ void Layout::lineTo(Parts& parts, bool mayBeBlank) {
     isFirst = false;
   }
   if (!continues)
-    parts.push_back(docs_.hardLine(trivia_.gap(at_).blank && (mayBeBlank || !isFirst)));
+    parts.push_back(docs_.hardLine(trivia_.isBlankBefore(at_) && (mayBeBlank || !isFirst)));
 }
 
-void Layout::softLineTo(Parts& parts, llvm::StringRef flat, bool mayBeBlank,
-                        llvm::StringRef before) {
+void Layout::softLineTo(Parts& parts, llvm::StringRef flat, bool mayBeBlank, bool keepsComma) {
   if (gapBreaks()) {
-    if (!before.empty())
-      parts.push_back(text(before));
+    if (keepsComma)
+      parts.push_back(text(","));
     return lineTo(parts, mayBeBlank);
   }
-  parts.push_back(docs_.line(flat, mayBeBlank && trivia_.gap(at_).blank, before));
+  parts.push_back(docs_.line(flat, mayBeBlank && trivia_.isBlankBefore(at_), keepsComma));
+}
+
+bool Layout::skipComma(Parts& parts) {
+  if (!at(TokenKind::Comma))
+    return false;
+  if (Doc comments = gap())
+    parts.push_back(comments);
+  ++at_;
+  return true;
+}
+
+void Layout::behindAmpersand(Parts& parts) {
+  if (at(TokenKind::Amp) || at(TokenKind::AmpAmp))
+    parts.push_back(text(" "));
+  if (at(TokenKind::Mut))
+    parts.push_back(takeThenSpace());
+}
+
+void Layout::alias(Parts& parts) {
+  if (!at(TokenKind::As))
+    return;
+  spaced(parts);
+  parts.push_back(take());
+}
+
+void Layout::typeAnnotation(Parts& parts) {
+  if (!at(TokenKind::Colon))
+    return;
+  parts.push_back(takeThenSpace());
+  parts.push_back(type());
 }
 
 // ---- lists ------------------------------------------------------------------------------------
@@ -157,7 +186,7 @@ bool Layout::isListBreak(size_t token) const {
 
 Piece Layout::list(TokenKind close, ListStyle style, Padding padding,
                    llvm::function_ref<Piece()> element, Mode mode) {
-  Piece result;
+  Piece result = plain(text(""));
   const Doc open = take();
   ModeScope scope(*this, mode);
   if (at(close) && !gapBreaks()) {
@@ -170,35 +199,40 @@ Piece Layout::list(TokenKind close, ListStyle style, Padding padding,
   const bool isWrittenInLines = forced;
 
   struct Element {
-    Piece piece;
-    Parts lineBefore; // of the broken list
-    bool beginsRow = false;
-    Doc afterwards = nullptr; // comments in front of its comma
+    Doc doc;  // with the comments in front of its comma
+    Doc line; // in front of it, in the broken list
+    bool beginsRow;
+    bool isCommented; // the line holds comments
   };
   llvm::SmallVector<Element, 8> elements;
+  Piece last;               // the piece of the last element
+  Doc afterwards = nullptr; // comments in front of its comma
   bool hasLastComma = false;
   bool allSimple = true;
   while (!at(close) && !atEnd() && !failed_) {
-    Element& added = elements.emplace_back();
-    added.beginsRow = now().newlineBefore;
-    const bool isFirst = elements.size() == 1;
+    const bool beginsRow = now().newlineBefore;
+    const bool isFirst = elements.empty();
     const bool keepsComma = style == ListStyle::Tuple || !isListBreak(at_);
     if (gapBreaks())
       forced = true;
-    softLineTo(added.lineBefore, isFirst ? pad : ", ", !isFirst, !isFirst && keepsComma ? "," : "");
+    Parts line;
+    softLineTo(line, isFirst ? pad : ", ", !isFirst, !isFirst && keepsComma);
     const size_t before = at_;
-    added.piece = element();
+    last = element();
     if (at_ == before)
       fail();
-    allSimple &= added.piece.isSimple;
+    allSimple &= last.isSimple;
     hasLastComma = at(TokenKind::Comma);
+    afterwards = nullptr;
     if (hasLastComma) {
       forced |= gapBreaks();
-      added.afterwards = gap();
+      afterwards = gap();
       ++at_;
     } else if (!at(close) && !now().newlineBefore) {
       fail(); // no separator: this is not the list that it was taken for
     }
+    elements.push_back({afterwards ? docs_.concat({last.doc, afterwards}) : last.doc,
+                        docs_.concat(line), beginsRow, line.size() > 1});
   }
   if (failed_)
     return result;
@@ -225,32 +259,26 @@ Piece Layout::list(TokenKind close, ListStyle style, Padding padding,
 
   Parts row; // items and lines in turn
   for (size_t i = 0; i < elements.size(); ++i) {
-    Element& each = elements[i];
+    const Element& each = elements[i];
     const bool startsLine = !asRows || i == 0 || (isWrittenInLines && each.beginsRow) ||
-                            each.lineBefore.size() > 1 ||
+                            each.isCommented ||
                             (style == ListStyle::Template && i == 1 && !isWrittenInLines);
     if (startsLine) {
       if (!row.empty())
         inner.push_back(docs_.fill(row));
       row.clear();
-      if (asRows && i != 0 && each.lineBefore.size() == 1 && isWrittenInLines) {
-        const Doc line = each.lineBefore[0];
-        if (!line->before.empty())
-          inner.push_back(text(line->before));
-        inner.push_back(docs_.hardLine(line->blank));
+      if (asRows && i != 0 && !each.isCommented && isWrittenInLines) {
+        if (each.line->keepsComma)
+          inner.push_back(text(","));
+        inner.push_back(docs_.hardLine(each.line->blank));
       } else {
-        inner.append(each.lineBefore.begin(), each.lineBefore.end());
+        inner.push_back(each.line);
       }
     } else {
-      row.push_back(each.lineBefore[0]);
+      row.push_back(each.line);
     }
-    Doc item = each.afterwards ? docs_.concat({each.piece.doc, each.afterwards}) : each.piece.doc;
-    if (isSingleTuple)
-      item = docs_.concat({item, text(",")});
-    if (asRows)
-      row.push_back(item);
-    else
-      inner.push_back(item);
+    const Doc item = isSingleTuple ? docs_.concat({each.doc, text(",")}) : each.doc;
+    (asRows ? row : inner).push_back(item);
   }
   if (!row.empty())
     inner.push_back(docs_.fill(row));
@@ -258,9 +286,9 @@ Piece Layout::list(TokenKind close, ListStyle style, Padding padding,
   const Doc closer = take(close);
   // Parentheses around one expression cling to it.
   if (style == ListStyle::Tuple && elements.size() == 1 && !hasLastComma && !isWrittenInLines &&
-      lastLine.empty() && elements[0].lineBefore.size() == 1 && !elements[0].afterwards) {
+      lastLine.empty() && !elements[0].isCommented && !afterwards) {
     // What breaks in them breaks nothing around them.
-    const Doc only = elements[0].piece.doc;
+    const Doc only = elements[0].doc;
     result.doc = docs_.concat({open, only->breaks ? docs_.choice(only, only, only) : only, closer});
     return result;
   }
@@ -271,33 +299,27 @@ Piece Layout::list(TokenKind close, ListStyle style, Padding padding,
 
   // The same, with the last element hugged.
   Doc hugging = nullptr;
-  Piece* last = elements.empty() ? nullptr : &elements.back().piece;
   const bool isAlone = elements.size() == 1;
   const bool hugsMore = (style == ListStyle::Lines || style == ListStyle::Template) &&
-                        padding == Padding::None && last && !last->isCall;
-  if (!forced && style != ListStyle::Tuple && last && last->body && (isAlone || hugsMore)) {
+                        padding == Padding::None && !last.isCall;
+  if (!forced && style != ListStyle::Tuple && last.body && (isAlone || hugsMore)) {
     Parts parts{text(pad)};
-    bool breaksEarly = false;
-    for (size_t i = 0; i + 1 < elements.size(); ++i) {
-      if (i != 0)
-        parts.push_back(text(", "));
-      parts.push_back(elements[i].piece.doc);
-      if (elements[i].afterwards)
-        parts.push_back(elements[i].afterwards);
-      breaksEarly |= elements[i].piece.doc->newline;
-    }
-    if (elements.size() > 1)
+    bool breaksEarly = last.front && last.front->newline;
+    for (const Element& each : llvm::ArrayRef(elements).drop_back()) {
+      parts.push_back(each.doc);
       parts.push_back(text(", "));
-    breaksEarly |= last->front && last->front->newline;
-    if (last->front)
-      parts.push_back(last->front);
-    parts.push_back(docs_.broken(last->body));
-    if (elements.back().afterwards)
-      parts.push_back(elements.back().afterwards);
-    parts.push_back(text(pad));
-    parts.push_back(closer);
-    if (!breaksEarly)
+      breaksEarly |= each.doc->newline;
+    }
+    if (!breaksEarly) {
+      if (last.front)
+        parts.push_back(last.front);
+      parts.push_back(docs_.broken(last.body));
+      if (afterwards)
+        parts.push_back(afterwards);
+      parts.push_back(text(pad));
+      parts.push_back(closer);
       hugging = docs_.concat(parts);
+    }
   }
   result.body =
       hugging ? docs_.choice(body, hugging, body) : docs_.group(body, forced || body->newline);
@@ -308,16 +330,14 @@ Piece Layout::list(TokenKind close, ListStyle style, Padding padding,
 
 // ---- the file ---------------------------------------------------------------------------------
 
-Doc Layout::file() {
-  Parts parts;
+void Layout::file(Printer& printer) {
   if (!trivia_.hashbang().empty()) {
-    parts.push_back(text(trivia_.hashbang()));
-    parts.push_back(docs_.hardLine());
+    printer.print(text(trivia_.hashbang()));
+    printer.print(docs_.hardLine());
   }
-  parts.push_back(fileStatements());
+  fileStatements(printer);
   if (!atEnd())
     fail();
-  return docs_.concat(parts);
 }
 
 } // namespace gos::format

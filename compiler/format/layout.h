@@ -6,7 +6,9 @@
 
 #include "compiler/format/doc.h"
 #include "compiler/format/trivia.h"
+#include "compiler/parse/grammar.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -22,20 +24,17 @@ struct Piece {
   bool isSimple = false; // short enough to stand several to a line
 };
 
-/// What the surroundings of an expression allow; every bracket starts afresh (see the parser).
-struct Mode {
-  bool isHead = false;
-  bool freeBreaks = false;
-  bool isArmBody = false;
-  bool isPipeStep = false;
-};
+using parse::Mode;
 
 class Layout {
 public:
-  Layout(const SourceFile& file, lex::TokenBuffer tokens, DocBuilder& docs);
+  Layout(const SourceFile& file, lex::TokenBuffer tokens);
 
-  Doc file();
+  /// Prints the file piece by piece; what was made for one is gone when the next is read.
+  void file(Printer& printer);
   bool failed() const { return failed_; }
+  /// The most that the documents of a piece took, in bytes.
+  size_t largestPiece() const { return largestPiece_; }
 
 private:
   using Token = lex::Token;
@@ -71,6 +70,8 @@ private:
   bool at(TokenKind wanted) const { return now().kind == wanted; }
   bool atWord(Word word) const { return now().word == word; }
   bool atEnd() const { return at(TokenKind::EndOfFile); }
+  const Token* place() const { return &tokens_[at_]; }
+  const Token* lastToken() const { return &tokens_[tokens_.size() - lex::kEndPadding]; }
   llvm::StringRef textOf(const Token& token) const {
     return text_.substr(token.begin - base_, token.end - token.begin);
   }
@@ -91,7 +92,26 @@ private:
   /// A newline, then the other comments of the gap, each on its line.
   void lineTo(Parts& parts, bool mayBeBlank);
   /// As lineTo, where a line may also stay flat when there are no comments.
-  void softLineTo(Parts& parts, llvm::StringRef flat, bool mayBeBlank, llvm::StringRef before = {});
+  void softLineTo(Parts& parts, llvm::StringRef flat, bool mayBeBlank, bool keepsComma = false);
+  /// Behind an element: the comments in front of its comma, and the comma itself, which is printed
+  /// where the list says.
+  bool skipComma(Parts& parts);
+  /// Behind a word of the grammar that may stand here, and a space: `as T`, `= value`, `-> T`.
+  void spaced(Parts& parts) {
+    parts.push_back(text(" "));
+    parts.push_back(takeThenSpace());
+  }
+  /// `: T`, where it stands.
+  void typeAnnotation(Parts& parts);
+  /// `as name`, where it stands.
+  void alias(Parts& parts);
+  /// A space where two `&` would be another token, and `mut`.
+  void behindAmpersand(Parts& parts);
+  static Piece plain(Doc doc) {
+    Piece piece;
+    piece.doc = doc;
+    return piece;
+  }
 
   /// A bracketed list; the current token is its opener.
   Piece list(TokenKind close, ListStyle style, Padding padding, llvm::function_ref<Piece()> element,
@@ -99,9 +119,8 @@ private:
   bool isListBreak(size_t token) const;
 
   // ---- items (layout_items.cpp) -------------------------------------------------------------
-  bool atItem() const;
-  bool itemKeywordAt(size_t token) const;
-  bool atAttribute() const;
+  bool atItem() const { return parse::beginsItem(place()); }
+  bool atAttribute();
   Doc attribute();
   Doc attributes(bool ownLines);
   Doc visibility();
@@ -121,15 +140,13 @@ private:
   Doc where();
 
   // ---- statements (layout_statements.cpp) ---------------------------------------------------
-  /// Statements up to `}` or the end of the file.
-  Doc fileStatements();
+  void fileStatements(Printer& printer);
   Piece block();
   /// The braces and what is in them, without a group of its own.
   Doc blockContents(bool& forced);
   Doc statement(bool& endsWithBlock);
   Piece statementExpression(bool& endsWithBlock, bool allowTargets);
   Doc let();
-  bool atBlockLike() const;
   bool braceIsMap() const;
 
   // ---- expressions (layout_expressions.cpp) -------------------------------------------------
@@ -142,7 +159,6 @@ private:
   Piece range();
   Piece rangeFrom(Piece left);
   Piece rangeEnd(Doc low);
-  bool nextLineIsRangePattern() const;
   Piece binary(unsigned minimum);
   Piece binaryFrom(Piece left, unsigned minimum);
   Piece unary();
@@ -150,11 +166,9 @@ private:
   Piece prefix();
   Piece postfixFrom(Piece operand);
   Piece arguments(ListStyle style);
-  bool canStartExpression() const;
   Piece primary();
   Piece identifier();
   Piece path();
-  bool bareGenericsFollow() const;
   Piece parenthesised();
   Piece collection(Doc mark);
 
@@ -176,7 +190,6 @@ private:
   Doc pattern();
   Doc patternAlternative();
   Doc patternBound();
-  bool atPatternBound() const;
   Doc patternPath();
   Doc type();
   Doc typePath();
@@ -184,7 +197,7 @@ private:
   bool atAngleClose() const;
   Doc closeAngle();
 
-  DocBuilder& docs_;
+  DocBuilder docs_;
   llvm::StringRef text_;
   uint32_t base_;
   lex::TokenBuffer tokens_;
@@ -194,6 +207,8 @@ private:
   size_t gapDone_ = SIZE_MAX; // the token whose gap is printed already
   Mode mode_;
   size_t branchBody_ = SIZE_MAX; // a `{` here is a block, even an empty one
+  llvm::DenseSet<size_t> notAttributes_;
+  size_t largestPiece_ = 0;
   bool failed_ = false;
 };
 

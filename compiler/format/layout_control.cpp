@@ -19,8 +19,7 @@ Piece Layout::ifChain() {
     if (gapBreaks())
       lineTo(parts, false);
     else
-      parts.push_back(text(" "));
-    parts.push_back(takeThenSpace());
+      spaced(parts);
     if (at(TokenKind::If))
       continue;
     parts.push_back(blockContents(forced));
@@ -46,9 +45,9 @@ Doc Layout::conditions() {
       const Doc word = takeThenSpace();
       const Doc left = pattern();
       const Doc equal = docs_.concat({text(" "), takeThenSpace()});
-      term = docs_.concat({word, left, equal, binary(3).doc});
+      term = docs_.concat({word, left, equal, binary(parse::kCompareLevel).doc});
     } else {
-      term = sawLet ? binary(3).doc : expression().doc;
+      term = sawLet ? binary(parse::kCompareLevel).doc : expression().doc;
     }
     (terms.empty() ? terms : rest).push_back(term);
     if (!at(TokenKind::AmpAmp) || failed_)
@@ -111,7 +110,7 @@ void Layout::arms(Piece& piece, bool isSelect) {
   while (!at(TokenKind::RightBrace) && !atEnd() && !failed_) {
     forced |= gapBreaks() || now().newlineBefore;
     const bool keepsComma = !isFirst && !isListBreak(at_);
-    softLineTo(inner, isFirst ? " " : ", ", !isFirst, keepsComma ? "," : "");
+    softLineTo(inner, isFirst ? " " : ", ", !isFirst, keepsComma);
     isFirst = false;
     inner.push_back(isSelect ? selectArm() : arm());
     if (at(TokenKind::Comma)) {
@@ -147,8 +146,7 @@ Doc Layout::selectArm() {
   Parts parts;
   if (tokens_[end].kind == TokenKind::Equal) {
     parts.push_back(pattern());
-    parts.push_back(text(" "));
-    parts.push_back(takeThenSpace());
+    spaced(parts);
   }
   parts.push_back(expression().doc);
   parts.push_back(text(" "));
@@ -163,8 +161,7 @@ Doc Layout::selectArm() {
 Doc Layout::arm() {
   Parts parts{pattern()};
   if (at(TokenKind::If)) {
-    parts.push_back(text(" "));
-    parts.push_back(takeThenSpace());
+    spaced(parts);
     parts.push_back(expression().doc);
   }
   parts.push_back(text(" "));
@@ -226,21 +223,13 @@ Piece Layout::closure() {
         parts.push_back(text(", "));
       isFirst = false;
       parts.push_back(patternAlternative());
-      if (at(TokenKind::Colon)) {
-        parts.push_back(takeThenSpace());
-        parts.push_back(type());
-      }
-      if (at(TokenKind::Comma)) {
-        if (Doc comments = gap())
-          parts.push_back(comments);
-        ++at_;
-      }
+      typeAnnotation(parts);
+      skipComma(parts);
     }
     parts.push_back(take(TokenKind::Pipe));
   }
   if (at(TokenKind::Arrow)) {
-    parts.push_back(text(" "));
-    parts.push_back(takeThenSpace());
+    spaced(parts);
     parts.push_back(type());
   }
   parts.push_back(text(" "));
@@ -262,7 +251,7 @@ Piece Layout::closure() {
 
 /// Does a value stand behind `return` or `break`, on the same line?
 bool Layout::valueFollows() const {
-  return !now().newlineBefore && canStartExpression() &&
+  return !now().newlineBefore && parse::beginsExpression(place()) &&
          !(at(TokenKind::LeftBrace) && mode_.isHead);
 }
 

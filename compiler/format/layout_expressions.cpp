@@ -7,75 +7,6 @@ namespace gos::format {
 
 namespace {
 
-using lex::TokenKind;
-
-constexpr unsigned kAndLevel = 2;
-
-/// 0: no binary operator.
-unsigned levelOf(TokenKind kind) {
-  switch (kind) {
-  case TokenKind::PipePipe:
-    return 1;
-  case TokenKind::AmpAmp:
-    return kAndLevel;
-  case TokenKind::EqualEqual:
-  case TokenKind::BangEqual:
-  case TokenKind::Less:
-  case TokenKind::LessEqual:
-  case TokenKind::Greater:
-  case TokenKind::GreaterEqual:
-    return 3;
-  case TokenKind::Pipe:
-    return 4;
-  case TokenKind::Caret:
-    return 5;
-  case TokenKind::Amp:
-    return 6;
-  case TokenKind::ShiftLeft:
-  case TokenKind::ShiftRight:
-    return 7;
-  case TokenKind::Plus:
-  case TokenKind::Minus:
-  case TokenKind::PlusPercent:
-  case TokenKind::MinusPercent:
-    return 8;
-  case TokenKind::Star:
-  case TokenKind::Slash:
-  case TokenKind::Percent:
-  case TokenKind::StarPercent:
-    return 9;
-  default:
-    return 0;
-  }
-}
-
-/// Operators that begin a new statement or element when they begin a line.
-bool stopsAtNewline(TokenKind kind) {
-  return kind == TokenKind::Amp || kind == TokenKind::Star || kind == TokenKind::Minus ||
-         kind == TokenKind::Pipe;
-}
-
-bool isLiteral(TokenKind kind) {
-  switch (kind) {
-  case TokenKind::Int:
-  case TokenKind::Float:
-  case TokenKind::Char:
-  case TokenKind::Byte:
-  case TokenKind::String:
-  case TokenKind::RawString:
-  case TokenKind::TripleString:
-  case TokenKind::FString:
-  case TokenKind::TripleFString:
-  case TokenKind::ByteString:
-  case TokenKind::RawByteString:
-  case TokenKind::True:
-  case TokenKind::False:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /// A link of a chain: `.name(args)[i]?`.
 struct Link {
   llvm::SmallVector<Doc, 4> parts;
@@ -128,39 +59,22 @@ Piece Layout::range() {
 Piece Layout::rangeFrom(Piece left) {
   if (!at(TokenKind::DotDot) && !at(TokenKind::DotDotEqual))
     return left;
-  if (now().newlineBefore && mode_.isArmBody && nextLineIsRangePattern())
+  if (now().newlineBefore && mode_.isArmBody && parse::lineIsRangePattern(place(), lastToken()))
     return left;
   return rangeEnd(left.doc);
 }
 
 Piece Layout::rangeEnd(Doc low) {
   Parts parts{low, take()};
-  const bool endFollows = !now().newlineBefore && canStartExpression() && !at(TokenKind::Pipe) &&
-                          !at(TokenKind::PipePipe) && !at(TokenKind::DotDot) &&
-                          !at(TokenKind::DotDotEqual) &&
+  const bool endFollows = !now().newlineBefore && parse::beginsExpression(place()) &&
+                          !at(TokenKind::Pipe) && !at(TokenKind::PipePipe) &&
+                          !at(TokenKind::DotDot) && !at(TokenKind::DotDotEqual) &&
                           !(at(TokenKind::LeftBrace) && mode_.isHead);
   if (endFollows)
     parts.push_back(binary(1).doc);
   Piece piece;
   piece.doc = docs_.concat(parts);
   return piece;
-}
-
-/// As the parser asks: does the line that begins with `..` read as the next arm's pattern?
-bool Layout::nextLineIsRangePattern() const {
-  size_t ahead = 1;
-  if (peek(ahead).kind == TokenKind::Minus)
-    ++ahead;
-  if (peek(ahead).kind == TokenKind::Identifier) {
-    ++ahead;
-    while (peek(ahead).kind == TokenKind::ColonColon &&
-           peek(ahead + 1).kind == TokenKind::Identifier)
-      ahead += 2;
-  } else {
-    ++ahead;
-  }
-  const TokenKind next = peek(ahead).kind;
-  return next == TokenKind::FatArrow || next == TokenKind::If || next == TokenKind::Pipe;
 }
 
 Piece Layout::binary(unsigned minimum) {
@@ -186,12 +100,13 @@ Piece Layout::binaryFrom(Piece left, unsigned minimum) {
     forced = false;
   };
   for (;;) {
-    const unsigned next = levelOf(kind());
+    const unsigned next = parse::operatorOf(kind()).level;
     if (next == 0 || next < minimum || failed_)
       break;
-    if (now().newlineBefore && !mode_.freeBreaks && stopsAtNewline(kind()))
+    if (now().newlineBefore && !mode_.freeBreaks &&
+        parse::has(kind(), parse::TokenTrait::StopsAtNewline))
       break;
-    if (next == kAndLevel && peek().kind == TokenKind::Let)
+    if (next == parse::kAndLevel && peek().kind == TokenKind::Let)
       break;
     if (next != level)
       finish();
@@ -234,10 +149,7 @@ Piece Layout::prefix() {
     case TokenKind::Amp:
     case TokenKind::AmpAmp:
       marks.push_back(take());
-      if (at(TokenKind::Amp) || at(TokenKind::AmpAmp))
-        marks.push_back(text(" ")); // two of them are another token
-      if (at(TokenKind::Mut))
-        marks.push_back(takeThenSpace());
+      behindAmpersand(marks);
       break;
     default:
       goesOn = false;
@@ -329,7 +241,7 @@ Piece Layout::postfixFrom(Piece operand) {
   bool forced = false;
   size_t kept = 0;
   if (links.size() > 1 && head.size() == 1 && operand.doc->kind == Node::Kind::Text &&
-      operand.doc->text.size() <= kIndent && !links[0].isCommented)
+      operand.doc->size <= kIndent && !links[0].isCommented)
     kept = 1;
   for (size_t i = kept; i < links.size(); ++i)
     forced |= links[i].newlineBefore;
@@ -405,53 +317,11 @@ Piece Layout::arguments(ListStyle style) {
   });
 }
 
-bool Layout::canStartExpression() const {
-  if (isLiteral(kind()))
-    return true;
-  switch (kind()) {
-  case TokenKind::Identifier:
-  case TokenKind::Label:
-  case TokenKind::LeftParen:
-  case TokenKind::LeftBracket:
-  case TokenKind::LeftBrace:
-  case TokenKind::Minus:
-  case TokenKind::Bang:
-  case TokenKind::Star:
-  case TokenKind::Amp:
-  case TokenKind::AmpAmp:
-  case TokenKind::Pipe:
-  case TokenKind::PipePipe:
-  case TokenKind::Less:
-  case TokenKind::DotDot:
-  case TokenKind::DotDotEqual:
-  case TokenKind::SelfValue:
-  case TokenKind::SelfType:
-  case TokenKind::Super:
-  case TokenKind::Crate:
-  case TokenKind::If:
-  case TokenKind::Match:
-  case TokenKind::While:
-  case TokenKind::Loop:
-  case TokenKind::For:
-  case TokenKind::Unsafe:
-  case TokenKind::Return:
-  case TokenKind::Break:
-  case TokenKind::Continue:
-    return true;
-  case TokenKind::Hash:
-    return peek().kind == TokenKind::LeftBracket || peek().kind == TokenKind::LeftBrace;
-  default:
-    return false;
-  }
-}
-
 // ---- operands ---------------------------------------------------------------------------------
 
 Piece Layout::primary() {
-  if (isLiteral(kind())) {
-    Piece piece;
-    piece.doc = take();
-    return piece;
+  if (parse::has(kind(), parse::TokenTrait::Literal)) {
+    return plain(take());
   }
   switch (kind()) {
   case TokenKind::Identifier:
@@ -528,15 +398,13 @@ Piece Layout::identifier() {
       return piece;
     }
     // `matches!` takes a pattern: its second argument.
-    const bool isMatches = name->kind == Node::Kind::Text && name->text == "matches";
+    const bool isMatches = name->kind == Node::Kind::Text && name->text() == "matches";
     unsigned position = 0;
     piece = isMatches ? list(TokenKind::RightParen, ListStyle::Lines, Padding::None,
                              [&] {
                                if (position++ == 0)
                                  return expression();
-                               Piece second;
-                               second.doc = pattern();
-                               return second;
+                               return plain(pattern());
                              })
                       : arguments(ListStyle::Template);
     piece.front = docs_.concat({word, piece.front});
@@ -551,9 +419,7 @@ Piece Layout::identifier() {
     Piece piece = list(TokenKind::RightParen, ListStyle::Lines, Padding::None, [&] {
       if (position++ == 0)
         return expression();
-      Piece second;
-      second.doc = pattern();
-      return second;
+      return plain(pattern());
     });
     piece.front = docs_.concat({word, piece.front});
     piece.doc = docs_.concat({word, piece.doc});
@@ -577,7 +443,9 @@ Piece Layout::path() {
     const bool turbofish = at(TokenKind::ColonColon) && peek().kind == TokenKind::Less;
     if (turbofish)
       parts.push_back(take());
-    if (at(TokenKind::Less) && (turbofish || (!now().newlineBefore && bareGenericsFollow())))
+    if (at(TokenKind::Less) &&
+        (turbofish ||
+         (!now().newlineBefore && parse::bareGenericsFollow(place(), lastToken(), mode_))))
       parts.push_back(genericArguments());
     if (!at(TokenKind::ColonColon) || now().newlineBefore || failed_)
       break;
@@ -610,75 +478,6 @@ Piece Layout::path() {
   piece.front = docs_.concat({head, piece.front});
   piece.doc = docs_.concat({head, piece.doc});
   return piece;
-}
-
-/// On `<` behind a name: the list of `f<T>(x)`, `T<A>::f` or `S<A> { }`? As the parser decides it.
-bool Layout::bareGenericsFollow() const {
-  constexpr size_t kReach = 128;
-  int depth = 0;
-  const size_t limit = std::min(at_ + kReach, tokens_.size() - lex::kEndPadding);
-  TokenKind previous = TokenKind::Less;
-  for (size_t i = at_; i < limit; previous = tokens_[i].kind, ++i) {
-    const Token& token = tokens_[i];
-    const bool beginsArgument = previous == TokenKind::Less || previous == TokenKind::Comma ||
-                                previous == TokenKind::Equal || token.newlineBefore;
-    int closes = 0;
-    switch (token.kind) {
-    case TokenKind::Less:
-      ++depth;
-      continue;
-    case TokenKind::Greater:
-      closes = 1;
-      break;
-    case TokenKind::ShiftRight:
-      closes = 2;
-      break;
-    case TokenKind::LeftParen:
-    case TokenKind::LeftBracket:
-    case TokenKind::RightParen:
-    case TokenKind::RightBracket:
-    case TokenKind::Identifier:
-    case TokenKind::SelfType:
-    case TokenKind::SelfValue:
-    case TokenKind::Super:
-    case TokenKind::Crate:
-    case TokenKind::ColonColon:
-    case TokenKind::Comma:
-    case TokenKind::Amp:
-    case TokenKind::Mut:
-    case TokenKind::Arrow:
-    case TokenKind::Bang:
-    case TokenKind::Equal:
-    case TokenKind::Semicolon:
-    case TokenKind::Label:
-      continue;
-    case TokenKind::Int:
-    case TokenKind::True:
-    case TokenKind::False:
-    case TokenKind::Char:
-    case TokenKind::String:
-      if (beginsArgument || previous == TokenKind::Minus || previous == TokenKind::Semicolon)
-        continue;
-      return false;
-    case TokenKind::Minus:
-      if (beginsArgument)
-        continue;
-      return false;
-    default:
-      return false;
-    }
-    depth -= closes;
-    if (depth < 0)
-      return false;
-    if (depth == 0) {
-      const Token& next = tokens_[i + 1];
-      if (next.newlineBefore)
-        return false;
-      return next.kind == TokenKind::LeftParen || next.kind == TokenKind::ColonColon ||
-             (next.kind == TokenKind::LeftBrace && !mode_.isHead);
-    }
-  }
-  return false;
 }
 
 // Paren = "(" ")" | "(" Expr ")" | "(" Expr SEP [ Expr { SEP Expr } ] ")"

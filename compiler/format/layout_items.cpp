@@ -4,47 +4,23 @@
 
 namespace gos::format {
 
-bool Layout::itemKeywordAt(size_t at) const {
-  const auto kindAt = [&](size_t i) { return tokens_[std::min(i, tokens_.size() - 1)].kind; };
-  switch (kindAt(at)) {
-  case TokenKind::Fn:
-  case TokenKind::Struct:
-  case TokenKind::Enum:
-  case TokenKind::Trait:
-  case TokenKind::Impl:
-  case TokenKind::Type:
-  case TokenKind::Const:
-  case TokenKind::Static:
-  case TokenKind::Mod:
-  case TokenKind::Use:
-  case TokenKind::Pub:
-    return true;
-  case TokenKind::Identifier:
-    switch (tokens_[at].word) {
-    case Word::Comptime:
-      return kindAt(at + 1) == TokenKind::Fn;
-    case Word::Newtype:
-      return kindAt(at + 1) == TokenKind::Identifier && !tokens_[at + 1].newlineBefore;
-    case Word::Packed:
-      return kindAt(at + 1) == TokenKind::Enum;
-    default:
-      return false;
-    }
-  default:
+bool Layout::atAttribute() {
+  if (notAttributes_.contains(at_))
     return false;
-  }
-}
-
-bool Layout::atItem() const {
-  return itemKeywordAt(at_);
-}
-
-bool Layout::atAttribute() const {
+  llvm::SmallVector<size_t, 4> run;
   size_t token = at_;
   while (tokens_[token].kind == TokenKind::Hash &&
-         tokens_[token + 1].kind == TokenKind::LeftBracket)
+         tokens_[token + 1].kind == TokenKind::LeftBracket) {
+    run.push_back(token);
     token = matching(token + 1) + 1;
-  return token != at_ && token < tokens_.size() && itemKeywordAt(token);
+    if (token >= tokens_.size())
+      return false;
+  }
+  if (!run.empty() && parse::beginsItem(&tokens_[token]))
+    return true;
+  // Each of the run is asked about in turn, and the answer is the same.
+  notAttributes_.insert(run.begin(), run.end());
+  return false;
 }
 
 /// `[name(..)]`, `[name = literal]`, behind the `#`: its tokens on one line.
@@ -127,8 +103,7 @@ Doc Layout::itemKind() {
     const Doc parameters = generics();
     Parts parts{word, parameters, text(" "), type()};
     if (at(TokenKind::For)) {
-      parts.push_back(text(" "));
-      parts.push_back(takeThenSpace());
+      spaced(parts);
       parts.push_back(type());
     }
     parts.push_back(where());
@@ -142,8 +117,7 @@ Doc Layout::itemKind() {
       parts.push_back(bounds());
     }
     if (at(TokenKind::Equal)) {
-      parts.push_back(text(" "));
-      parts.push_back(takeThenSpace());
+      spaced(parts);
       parts.push_back(type());
     }
     return docs_.concat(parts);
@@ -154,13 +128,9 @@ Doc Layout::itemKind() {
     if (at(TokenKind::Mut))
       parts.push_back(takeThenSpace());
     parts.push_back(take());
-    if (at(TokenKind::Colon)) {
-      parts.push_back(takeThenSpace());
-      parts.push_back(type());
-    }
+    typeAnnotation(parts);
     if (at(TokenKind::Equal)) {
-      parts.push_back(text(" "));
-      parts.push_back(takeThenSpace());
+      spaced(parts);
       parts.push_back(expressionIn(Mode{}).doc);
     }
     return docs_.concat(parts);
@@ -207,13 +177,10 @@ Doc Layout::function() {
   if (!at(TokenKind::LeftParen))
     return fail();
   parts.push_back(list(TokenKind::RightParen, ListStyle::Lines, Padding::None, [this] {
-                    Piece piece;
-                    piece.doc = parameter();
-                    return piece;
+                    return plain(parameter());
                   }).doc);
   if (at(TokenKind::Arrow)) {
-    parts.push_back(text(" "));
-    parts.push_back(takeThenSpace());
+    spaced(parts);
     parts.push_back(type());
   }
   parts.push_back(where());
@@ -230,13 +197,9 @@ Doc Layout::parameter() {
   if (at(TokenKind::Identifier) && atWord(Word::Comptime) && peek().kind != TokenKind::Colon)
     parts.push_back(takeThenSpace());
   parts.push_back(pattern());
-  if (at(TokenKind::Colon)) {
-    parts.push_back(takeThenSpace());
-    parts.push_back(type());
-  }
+  typeAnnotation(parts);
   if (at(TokenKind::Equal)) {
-    parts.push_back(text(" "));
-    parts.push_back(takeThenSpace());
+    spaced(parts);
     parts.push_back(expression().doc);
   }
   return docs_.concat(parts);
@@ -260,15 +223,10 @@ Doc Layout::generics() {
       parts.push_back(bounds());
     }
     if (at(TokenKind::Equal)) {
-      parts.push_back(text(" "));
-      parts.push_back(takeThenSpace());
+      spaced(parts);
       parts.push_back(at(TokenKind::Int) || at(TokenKind::Minus) ? unary().doc : type());
     }
-    if (at(TokenKind::Comma)) {
-      if (Doc comments = gap())
-        parts.push_back(comments);
-      ++at_;
-    }
+    skipComma(parts);
   }
   parts.push_back(closeAngle());
   return docs_.concat(parts);
@@ -281,8 +239,7 @@ Doc Layout::bounds() {
     parts.push_back(at(TokenKind::Label) ? take() : type());
     if (!at(TokenKind::Plus) || failed_)
       break;
-    parts.push_back(text(" "));
-    parts.push_back(takeThenSpace());
+    spaced(parts);
   }
   return docs_.concat(parts);
 }
@@ -300,12 +257,8 @@ Doc Layout::where() {
     parts.push_back(take(TokenKind::Colon));
     parts.push_back(text(" "));
     parts.push_back(bounds());
-    if (at(TokenKind::Comma)) {
-      if (Doc comments = gap())
-        parts.push_back(comments);
-      ++at_;
+    if (skipComma(parts))
       continue;
-    }
     if (!now().newlineBefore ||
         !(peek().kind == TokenKind::Colon || peek().kind == TokenKind::ColonColon ||
           peek().kind == TokenKind::Less))
@@ -331,11 +284,7 @@ Doc Layout::field() {
 
 // Struct = "struct" Ident [ Generics ] [ StructBody ] [ Where ]
 Doc Layout::structItem() {
-  const auto element = [this] {
-    Piece piece;
-    piece.doc = field();
-    return piece;
-  };
+  const auto element = [this] { return plain(field()); };
   Parts parts{takeThenSpace(), take(), generics(), where()};
   if (at(TokenKind::LeftBrace)) {
     parts.push_back(text(" "));
@@ -371,11 +320,7 @@ Doc Layout::enumItem() {
 
 // Variant = { Attr } Ident [ "(" Type { SEP Type } ")" | "{" Field { SEP Field } "}" ]
 Doc Layout::variant() {
-  const auto element = [this] {
-    Piece piece;
-    piece.doc = field();
-    return piece;
-  };
+  const auto element = [this] { return plain(field()); };
   const Doc front = attributes(false);
   Parts parts{front, take()};
   if (at(TokenKind::LeftParen) && !now().newlineBefore) {
@@ -403,11 +348,8 @@ Doc Layout::use() {
   if (at(TokenKind::ColonColon)) {
     parts.push_back(take());
     parts.push_back(useTree());
-  } else if (at(TokenKind::As)) {
-    parts.push_back(text(" "));
-    parts.push_back(takeThenSpace());
-    parts.push_back(take());
-  }
+  } else
+    alias(parts);
   return docs_.concat(parts);
 }
 
@@ -430,11 +372,7 @@ Doc Layout::useTree() {
       break;
     parts.push_back(take());
   }
-  if (at(TokenKind::As)) {
-    parts.push_back(text(" "));
-    parts.push_back(takeThenSpace());
-    parts.push_back(take());
-  }
+  alias(parts);
   return docs_.concat(parts);
 }
 

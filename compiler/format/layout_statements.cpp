@@ -4,34 +4,7 @@
 
 namespace gos::format {
 
-namespace {
-
-bool isAssignment(lex::TokenKind kind) {
-  using lex::TokenKind;
-  switch (kind) {
-  case TokenKind::Equal:
-  case TokenKind::PlusEqual:
-  case TokenKind::MinusEqual:
-  case TokenKind::StarEqual:
-  case TokenKind::SlashEqual:
-  case TokenKind::PercentEqual:
-  case TokenKind::AmpEqual:
-  case TokenKind::PipeEqual:
-  case TokenKind::CaretEqual:
-  case TokenKind::ShiftLeftEqual:
-  case TokenKind::ShiftRightEqual:
-  case TokenKind::PlusPercentEqual:
-  case TokenKind::MinusPercentEqual:
-  case TokenKind::StarPercentEqual:
-    return true;
-  default:
-    return false;
-  }
-}
-
-} // namespace
-
-Doc Layout::fileStatements() {
+void Layout::fileStatements(Printer& printer) {
   Parts parts;
   bool isFirst = true;
   const auto toLine = [&] {
@@ -42,11 +15,19 @@ Doc Layout::fileStatements() {
     }
     isFirst = false;
   };
+  const auto finishPiece = [&] {
+    if (!failed_)
+      printer.print(docs_.concat(parts));
+    parts.clear();
+    largestPiece_ = std::max(largestPiece_, docs_.bytesUsed());
+    docs_.reset();
+  };
   while (at(TokenKind::Hash) && peek().kind == TokenKind::Bang && !failed_) {
     toLine();
     const Doc hash = take();
     const Doc bang = take();
     parts.append({hash, bang, attribute()});
+    finishPiece();
   }
   while (!atEnd() && !failed_) {
     toLine();
@@ -57,12 +38,13 @@ Doc Layout::fileStatements() {
         parts.push_back(comments);
       ++at_;
     }
+    finishPiece();
   }
   if (gapBreaks())
     lineTo(parts, !isFirst);
   else if (Doc comments = gap())
     parts.push_back(comments);
-  return docs_.concat(parts);
+  finishPiece();
 }
 
 // Block = "{" { Stmt } [ Expr ] "}"
@@ -145,75 +127,30 @@ Doc Layout::let() {
     parts.push_back(takeThenSpace());
     parts.push_back(pattern());
   }
-  if (at(TokenKind::Colon)) {
-    parts.push_back(takeThenSpace());
-    parts.push_back(type());
-  }
+  typeAnnotation(parts);
   if (at(TokenKind::Equal)) {
-    parts.push_back(text(" "));
-    parts.push_back(takeThenSpace());
+    spaced(parts);
     parts.push_back(expression().doc);
     while (at(TokenKind::Comma) && !failed_) {
       parts.push_back(takeThenSpace());
       parts.push_back(expression().doc);
     }
     if (at(TokenKind::Else)) {
-      parts.push_back(text(" "));
-      parts.push_back(takeThenSpace());
+      spaced(parts);
       parts.push_back(block().doc);
     }
   }
   return docs_.concat(parts);
 }
 
-bool Layout::atBlockLike() const {
-  switch (kind()) {
-  case TokenKind::If:
-  case TokenKind::Match:
-  case TokenKind::While:
-  case TokenKind::Loop:
-  case TokenKind::For:
-  case TokenKind::LeftBrace:
-    return true;
-  case TokenKind::Label:
-    return peek().kind == TokenKind::Colon;
-  case TokenKind::Identifier:
-    return (atWord(Word::Comptime) || atWord(Word::Select) || atWord(Word::Cohort)) &&
-           peek().kind == TokenKind::LeftBrace;
-  default:
-    return false;
-  }
-}
-
 Piece Layout::statementExpression(bool& endsWithBlock, bool allowTargets) {
   endsWithBlock = false;
   Piece value;
-  if (atBlockLike()) {
+  if (parse::beginsBlockLike(place())) {
     const bool isMap = at(TokenKind::LeftBrace) &&
                        (peek().kind == TokenKind::RightBrace ? branchBody_ != at_ : braceIsMap());
     value = primary();
-    switch (kind()) {
-    case TokenKind::Dot:
-    case TokenKind::Question:
-    case TokenKind::As:
-    case TokenKind::Plus:
-    case TokenKind::Slash:
-    case TokenKind::Percent:
-    case TokenKind::PlusPercent:
-    case TokenKind::StarPercent:
-    case TokenKind::MinusPercent:
-    case TokenKind::Caret:
-    case TokenKind::EqualEqual:
-    case TokenKind::BangEqual:
-    case TokenKind::LessEqual:
-    case TokenKind::GreaterEqual:
-    case TokenKind::Greater:
-    case TokenKind::AmpAmp:
-    case TokenKind::PipeGreater:
-      break;
-    default:
-      endsWithBlock = !isMap;
-    }
+    endsWithBlock = !isMap && !parse::has(kind(), parse::TokenTrait::ContinuesBlock);
     if (endsWithBlock)
       return value;
     value = castFrom(postfixFrom(value));
@@ -224,7 +161,7 @@ Piece Layout::statementExpression(bool& endsWithBlock, bool allowTargets) {
     value = pipeFrom(range());
   }
   const bool hasMore = allowTargets && at(TokenKind::Comma);
-  if (!hasMore && !isAssignment(kind()))
+  if (!hasMore && !parse::operatorOf(kind()).isAssignment)
     return value;
   Parts parts{value.doc};
   while (allowTargets && at(TokenKind::Comma) && !failed_) {
@@ -232,12 +169,11 @@ Piece Layout::statementExpression(bool& endsWithBlock, bool allowTargets) {
     parts.push_back(atWord(Word::Underscore) && at(TokenKind::Identifier) ? take()
                                                                           : pipeFrom(range()).doc);
   }
-  if (!isAssignment(kind())) {
+  if (!parse::operatorOf(kind()).isAssignment) {
     value.doc = fail();
     return value;
   }
-  parts.push_back(text(" "));
-  parts.push_back(takeThenSpace());
+  spaced(parts);
   parts.push_back(expression().doc);
   while (allowTargets && at(TokenKind::Comma) && !failed_) {
     parts.push_back(takeThenSpace());
@@ -248,63 +184,11 @@ Piece Layout::statementExpression(bool& endsWithBlock, bool allowTargets) {
   return result;
 }
 
-/// Section 3.4, as the parser reads it.
 bool Layout::braceIsMap() const {
-  size_t token = at_ + 1;
-  switch (tokens_[token].kind) {
-  case TokenKind::Let:
-  case TokenKind::Label:
-  case TokenKind::Pipe:
-  case TokenKind::PipePipe:
-  case TokenKind::If:
-  case TokenKind::Match:
-  case TokenKind::While:
-  case TokenKind::For:
-  case TokenKind::Loop:
-  case TokenKind::Return:
-  case TokenKind::Break:
-  case TokenKind::Continue:
-  case TokenKind::Const:
-  case TokenKind::Static:
-  case TokenKind::Fn:
-  case TokenKind::Struct:
-  case TokenKind::Enum:
-  case TokenKind::Trait:
-  case TokenKind::Impl:
-  case TokenKind::Type:
-  case TokenKind::Use:
-  case TokenKind::Mod:
-  case TokenKind::Pub:
-  case TokenKind::Unsafe:
-    return false;
-  default:
-    break;
-  }
-  for (bool isFirst = true; tokens_[token].kind != TokenKind::EndOfFile; ++token, isFirst = false) {
-    if (!isFirst && tokens_[token].newlineBefore)
-      return false;
-    switch (tokens_[token].kind) {
-    case TokenKind::Colon:
-      return !isFirst;
-    case TokenKind::Comma:
-    case TokenKind::Semicolon:
-    case TokenKind::RightBrace:
-    case TokenKind::RightParen:
-    case TokenKind::RightBracket:
-    case TokenKind::Equal:
-    case TokenKind::FatArrow:
-    case TokenKind::PipeGreater:
-      return false;
-    case TokenKind::LeftBrace:
-    case TokenKind::LeftParen:
-    case TokenKind::LeftBracket:
-      token = matching(token);
-      break;
-    default:
-      break;
-    }
-  }
-  return false;
+  return parse::braceBeginsMap(place(), lastToken(), [this](const Token* open) {
+    const uint32_t close = closers_[size_t(open - tokens_.data())];
+    return close != 0 ? &tokens_[close] : nullptr;
+  });
 }
 
 } // namespace gos::format

@@ -53,8 +53,7 @@ Doc Layout::patternAlternative() {
       parts.push_back(takeThenSpace());
     parts.push_back(take());
     if (at(TokenKind::At)) {
-      parts.push_back(text(" "));
-      parts.push_back(takeThenSpace());
+      spaced(parts);
       parts.push_back(patternAlternative());
     }
     return docs_.concat(parts);
@@ -83,10 +82,7 @@ Doc Layout::patternAlternative() {
     Parts parts{take()};
     if (at(TokenKind::Label))
       parts.push_back(takeThenSpace());
-    if (at(TokenKind::Amp) || at(TokenKind::AmpAmp))
-      parts.push_back(text(" "));
-    if (at(TokenKind::Mut))
-      parts.push_back(takeThenSpace());
+    behindAmpersand(parts);
     parts.push_back(patternAlternative());
     return docs_.concat(parts);
   }
@@ -95,7 +91,7 @@ Doc Layout::patternAlternative() {
     if (!at(TokenKind::DotDot) && !at(TokenKind::DotDotEqual))
       return low;
     const Doc dots = take();
-    if (now().newlineBefore || !atPatternBound())
+    if (now().newlineBefore || !parse::beginsPatternBound(place()))
       return docs_.concat({low, dots});
     return docs_.concat({low, dots, patternBound()});
   }
@@ -116,22 +112,6 @@ Doc Layout::patternBound() {
   return docs_.concat(parts);
 }
 
-bool Layout::atPatternBound() const {
-  switch (kind()) {
-  case TokenKind::Minus:
-  case TokenKind::Int:
-  case TokenKind::Float:
-  case TokenKind::Char:
-  case TokenKind::Byte:
-  case TokenKind::String:
-    return true;
-  case TokenKind::Identifier:
-    return !atWord(Word::Underscore);
-  default:
-    return false;
-  }
-}
-
 // Path [ "(" [ Pattern { SEP Pattern } ] ")" | "{" [ PatField { SEP PatField } ] "}" ]
 Doc Layout::patternPath() {
   Parts parts{take()};
@@ -148,13 +128,11 @@ Doc Layout::patternPath() {
   }
   if (at(TokenKind::DotDot) || at(TokenKind::DotDotEqual)) {
     parts.push_back(take());
-    if (!now().newlineBefore && atPatternBound())
+    if (!now().newlineBefore && parse::beginsPatternBound(place()))
       parts.push_back(patternBound());
   } else if (at(TokenKind::LeftParen) && !now().newlineBefore) {
     parts.push_back(list(TokenKind::RightParen, ListStyle::Lines, Padding::None, [this] {
-                      Piece piece;
-                      piece.doc = pattern();
-                      return piece;
+                      return plain(pattern());
                     }).doc);
   } else if (at(TokenKind::LeftBrace) && !now().newlineBefore) {
     parts.push_back(text(" "));
@@ -183,19 +161,14 @@ Doc Layout::patternPath() {
 
 // Type = TypePath | TupleType | ArrayType | RefType | FnType | "!"
 Doc Layout::type() {
-  const auto element = [this] {
-    Piece piece;
-    piece.doc = type();
-    return piece;
-  };
+  const auto element = [this] { return plain(type()); };
   switch (kind()) {
   case TokenKind::Identifier:
     if (atWord(Word::FnTrait) && peek().kind == TokenKind::LeftParen) {
       const Doc word = take();
       Parts parts{word, list(TokenKind::RightParen, ListStyle::Lines, Padding::None, element).doc};
       if (at(TokenKind::Arrow)) {
-        parts.push_back(text(" "));
-        parts.push_back(takeThenSpace());
+        spaced(parts);
         parts.push_back(type());
       }
       return docs_.concat(parts);
@@ -230,10 +203,7 @@ Doc Layout::type() {
     Parts parts{take()};
     if (at(TokenKind::Label))
       parts.push_back(takeThenSpace());
-    if (at(TokenKind::Amp) || at(TokenKind::AmpAmp))
-      parts.push_back(text(" "));
-    if (at(TokenKind::Mut))
-      parts.push_back(takeThenSpace());
+    behindAmpersand(parts);
     parts.push_back(type());
     return docs_.concat(parts);
   }
@@ -321,11 +291,7 @@ Doc Layout::genericArguments() {
       }
       parts.push_back(type());
     }
-    if (at(TokenKind::Comma)) {
-      if (Doc comments = gap())
-        parts.push_back(comments);
-      ++at_;
-    }
+    skipComma(parts);
   }
   parts.push_back(closeAngle());
   return docs_.concat(parts);

@@ -11,7 +11,7 @@ Trivia::Trivia(StringRef text, uint32_t base, llvm::ArrayRef<lex::Token> tokens)
     hashbang_ = text.take_front(end).rtrim();
     at = end;
   }
-  gaps_.reserve(tokens.size());
+  gaps_.reserve(tokens.size() + 1);
   for (const lex::Token& token : tokens) {
     const size_t begin = token.begin - base;
     scan(text.slice(at, begin), gaps_.empty());
@@ -19,18 +19,18 @@ Trivia::Trivia(StringRef text, uint32_t base, llvm::ArrayRef<lex::Token> tokens)
     if (token.kind == lex::TokenKind::EndOfFile)
       break;
   }
+  gaps_.push_back(uint32_t(comments_.size() * 2));
 }
 
 /// Cuts the text between two tokens into comments.
 void Trivia::scan(StringRef between, bool isFirst) {
-  Gap gap;
-  gap.firstComment = uint32_t(comments_.size());
+  const size_t first = comments_.size();
   unsigned newlines = 0; // since the last comment or the token before
   bool lineIsFresh = isFirst;
   while (!between.empty()) {
     if (between.front() == '\n') {
       ++newlines;
-      if (gap.commentCount != 0)
+      if (comments_.size() != first)
         comments_.back().newlineAfter = true;
       between = between.drop_front();
       continue;
@@ -50,12 +50,10 @@ void Trivia::scan(StringRef between, bool isFirst) {
     comment.blankBefore = newlines > 1;
     between = between.drop_front(std::min(end, between.size()));
     comments_.push_back(comment);
-    ++gap.commentCount;
     newlines = 0;
     lineIsFresh = false;
   }
-  gap.blank = newlines > 1;
-  gaps_.push_back(gap);
+  gaps_.push_back(uint32_t(first * 2 + (newlines > 1)));
 }
 
 } // namespace gos::format

@@ -18,21 +18,17 @@ struct Comment {
   bool blankBefore = false;  // an empty line stands before it
 };
 
-/// What stands in front of a token.
-struct Gap {
-  uint32_t firstComment = 0;
-  uint32_t commentCount = 0;
-  bool blank = false; // an empty line directly before the token
-};
-
-/// The gaps of a file: one a token, the last one before the end of the file.
+/// What stands in front of each token of a file; the last one is its end.
 class Trivia {
 public:
   Trivia(llvm::StringRef text, uint32_t base, llvm::ArrayRef<lex::Token> tokens);
 
-  const Gap& gap(size_t token) const { return gaps_[token]; }
+  /// An empty line directly before the token.
+  bool isBlankBefore(size_t token) const { return gaps_[token] % 2 != 0; }
+  bool hasComments(size_t token) const { return gaps_[token] / 2 != gaps_[token + 1] / 2; }
   llvm::ArrayRef<Comment> comments(size_t token) const {
-    return llvm::ArrayRef(comments_).slice(gaps_[token].firstComment, gaps_[token].commentCount);
+    const uint32_t first = gaps_[token] / 2;
+    return llvm::ArrayRef(comments_).slice(first, gaps_[token + 1] / 2 - first);
   }
   llvm::ArrayRef<Comment> all() const { return comments_; }
   /// The first line when it is `#!`, without its newline.
@@ -41,7 +37,7 @@ public:
 private:
   void scan(llvm::StringRef between, bool isFirst);
 
-  std::vector<Gap> gaps_;
+  std::vector<uint32_t> gaps_; // twice the number of the first comment, and one for an empty line
   std::vector<Comment> comments_;
   llvm::StringRef hashbang_;
 };

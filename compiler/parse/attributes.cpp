@@ -20,7 +20,7 @@ bool Parser::atAttribute() {
     run.push_back(token);
     token = close + 1;
   }
-  if (token != at_ && atItemKeyword(token))
+  if (token != at_ && beginsItem(token))
     return true;
   // Each of the run is asked about in turn, and the answer is the same.
   notAttributes_.insert(run.begin(), run.end());

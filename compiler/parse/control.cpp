@@ -36,7 +36,6 @@ Expr* Parser::parseIf() {
 
 // Cond = CondTerm { "&&" CondTerm }       CondTerm = "let" Pattern "=" Cmp | Cmp
 ArrayRef<Expr*> Parser::parseConditions(StringRef what) {
-  constexpr unsigned kCompareLevel = 3;
   Mode mode;
   mode.isHead = true;
   ModeScope scope(*this, mode);

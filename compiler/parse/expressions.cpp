@@ -3,81 +3,12 @@
 
 #include "compiler/parse/parser.h"
 
-#include <array>
-
 namespace gos::parse {
-
-namespace {
-
-struct OperatorInfo {
-  uint8_t level = 0; // 0: no binary operator
-  ast::BinaryOp op = ast::BinaryOp::Add;
-};
-constexpr unsigned kOrLevel = 1, kAndLevel = 2, kCompareLevel = 3;
-
-constexpr std::array<OperatorInfo, 256> kOperators = [] {
-  std::array<OperatorInfo, 256> table{};
-  const auto set = [&](TokenKind kind, uint8_t level, ast::BinaryOp op) {
-    table[size_t(kind)] = {level, op};
-  };
-  set(TokenKind::PipePipe, kOrLevel, ast::BinaryOp::Or);
-  set(TokenKind::AmpAmp, kAndLevel, ast::BinaryOp::And);
-  set(TokenKind::EqualEqual, kCompareLevel, ast::BinaryOp::Eq);
-  set(TokenKind::BangEqual, kCompareLevel, ast::BinaryOp::Ne);
-  set(TokenKind::Less, kCompareLevel, ast::BinaryOp::Lt);
-  set(TokenKind::LessEqual, kCompareLevel, ast::BinaryOp::Le);
-  set(TokenKind::Greater, kCompareLevel, ast::BinaryOp::Gt);
-  set(TokenKind::GreaterEqual, kCompareLevel, ast::BinaryOp::Ge);
-  set(TokenKind::Pipe, 4, ast::BinaryOp::BitOr);
-  set(TokenKind::Caret, 5, ast::BinaryOp::BitXor);
-  set(TokenKind::Amp, 6, ast::BinaryOp::BitAnd);
-  set(TokenKind::ShiftLeft, 7, ast::BinaryOp::Shl);
-  set(TokenKind::ShiftRight, 7, ast::BinaryOp::Shr);
-  set(TokenKind::Plus, 8, ast::BinaryOp::Add);
-  set(TokenKind::Minus, 8, ast::BinaryOp::Sub);
-  set(TokenKind::PlusPercent, 8, ast::BinaryOp::WrapAdd);
-  set(TokenKind::MinusPercent, 8, ast::BinaryOp::WrapSub);
-  set(TokenKind::Star, 9, ast::BinaryOp::Mul);
-  set(TokenKind::Slash, 9, ast::BinaryOp::Div);
-  set(TokenKind::Percent, 9, ast::BinaryOp::Rem);
-  set(TokenKind::StarPercent, 9, ast::BinaryOp::WrapMul);
-  return table;
-}();
-
-bool isAssignment(TokenKind kind) {
-  switch (kind) {
-  case TokenKind::Equal:
-  case TokenKind::PlusEqual:
-  case TokenKind::MinusEqual:
-  case TokenKind::StarEqual:
-  case TokenKind::SlashEqual:
-  case TokenKind::PercentEqual:
-  case TokenKind::AmpEqual:
-  case TokenKind::PipeEqual:
-  case TokenKind::CaretEqual:
-  case TokenKind::ShiftLeftEqual:
-  case TokenKind::ShiftRightEqual:
-  case TokenKind::PlusPercentEqual:
-  case TokenKind::MinusPercentEqual:
-  case TokenKind::StarPercentEqual:
-    return true;
-  default:
-    return false;
-  }
-}
-
-/// Operators that begin a new statement or element when they begin a line.
-bool stopsAtNewline(TokenKind kind) {
-  return kind == TokenKind::Amp || kind == TokenKind::Star || kind == TokenKind::Minus ||
-         kind == TokenKind::Pipe;
-}
-
-} // namespace
 
 Expr* Parser::parseExpr() {
   Height height(*this);
   Expr* value = parsePipe();
-  if (isAssignment(kind()) && !panic_) {
+  if (operatorOf(kind()).isAssignment && !panic_) {
     complain(at_->span(), diag::AssignmentInExpression, lex::describe(kind()));
     advance();
     Expr* right = parsePipe();
@@ -174,7 +105,7 @@ Expr* Parser::parseRange() {
 
 Expr* Parser::rangeFrom(Expr* left) {
   while ((at(TokenKind::DotDot) || at(TokenKind::DotDotEqual)) && !panic_) {
-    if (at_->newlineBefore && mode_.isArmBody && nextLineIsRangePattern())
+    if (at_->newlineBefore && mode_.isArmBody && lineIsRangePattern(at_, last_))
       return left;
     const bool isChained = llvm::isa<ast::RangeExpr>(left) && !left->parenthesised;
     if (isChained)
@@ -204,24 +135,6 @@ Expr* Parser::parseRangeEnd(uint32_t begin, Expr* low) {
   return range;
 }
 
-/// In a match arm's body, on `..` at the start of a line: does the line read as a range pattern?
-bool Parser::nextLineIsRangePattern() const {
-  const Token* token = at_ + 1;
-  if (token->kind == TokenKind::Minus)
-    ++token;
-  if (token->kind == TokenKind::Identifier) {
-    ++token;
-    while (token->kind == TokenKind::ColonColon && token[1].kind == TokenKind::Identifier)
-      token += 2;
-  } else {
-    ++token;
-  }
-  if (token >= last_)
-    return false;
-  return token->kind == TokenKind::FatArrow || token->kind == TokenKind::If ||
-         token->kind == TokenKind::Pipe;
-}
-
 Expr* Parser::parseBinary(unsigned minimum) {
   const unsigned outer = tallest_;
   tallest_ = 0;
@@ -236,10 +149,10 @@ Expr* Parser::parseBinary(unsigned minimum) {
 Expr* Parser::binaryFrom(Expr* left, unsigned minimum, unsigned height) {
   bool isComparison = false;
   for (;;) {
-    const OperatorInfo info = kOperators[size_t(kind())];
+    const OperatorInfo info = operatorOf(kind());
     if (info.level < minimum || info.level == 0 || panic_)
       break;
-    if (at_->newlineBefore && !mode_.freeBreaks && stopsAtNewline(kind()))
+    if (at_->newlineBefore && !mode_.freeBreaks && has(kind(), TokenTrait::StopsAtNewline))
       break;
     if (info.level == kAndLevel && at_[1].kind == TokenKind::Let)
       break; // a let-chain: the condition goes on
@@ -463,8 +376,7 @@ ArrayRef<ast::Argument> Parser::parseArguments() {
   SmallVector<ast::Argument, 4> arguments;
   parseList(TokenKind::RightParen, opener, [&] {
     ast::Argument argument;
-    if (at(TokenKind::Identifier) &&
-        (peek() == TokenKind::Colon || peek() == TokenKind::Equal)) {
+    if (at(TokenKind::Identifier) && (peek() == TokenKind::Colon || peek() == TokenKind::Equal)) {
       argument.label = ident(*at_);
       advance();
       if (at(TokenKind::Equal))
@@ -476,58 +388,6 @@ ArrayRef<ast::Argument> Parser::parseArguments() {
     arguments.push_back(argument);
   });
   return list(arguments);
-}
-
-bool Parser::canStartExpr() const {
-  switch (kind()) {
-  case TokenKind::Identifier:
-  case TokenKind::Label:
-  case TokenKind::Int:
-  case TokenKind::Float:
-  case TokenKind::Char:
-  case TokenKind::Byte:
-  case TokenKind::String:
-  case TokenKind::RawString:
-  case TokenKind::TripleString:
-  case TokenKind::FString:
-  case TokenKind::TripleFString:
-  case TokenKind::ByteString:
-  case TokenKind::RawByteString:
-  case TokenKind::Error:
-  case TokenKind::LeftParen:
-  case TokenKind::LeftBracket:
-  case TokenKind::LeftBrace:
-  case TokenKind::Minus:
-  case TokenKind::Bang:
-  case TokenKind::Star:
-  case TokenKind::Amp:
-  case TokenKind::AmpAmp:
-  case TokenKind::Pipe:
-  case TokenKind::PipePipe:
-  case TokenKind::Less:
-  case TokenKind::DotDot:
-  case TokenKind::DotDotEqual:
-  case TokenKind::SelfValue:
-  case TokenKind::SelfType:
-  case TokenKind::Super:
-  case TokenKind::Crate:
-  case TokenKind::If:
-  case TokenKind::Match:
-  case TokenKind::While:
-  case TokenKind::Loop:
-  case TokenKind::For:
-  case TokenKind::Unsafe:
-  case TokenKind::Return:
-  case TokenKind::Break:
-  case TokenKind::Continue:
-  case TokenKind::True:
-  case TokenKind::False:
-    return true;
-  case TokenKind::Hash:
-    return peek() == TokenKind::LeftBracket || peek() == TokenKind::LeftBrace;
-  default:
-    return false;
-  }
 }
 
 } // namespace gos::parse

@@ -6,44 +6,6 @@
 
 namespace gos::parse {
 
-bool Parser::atItemKeyword(const Token* token) const {
-  switch (token->kind) {
-  case TokenKind::Fn:
-  case TokenKind::Struct:
-  case TokenKind::Enum:
-  case TokenKind::Trait:
-  case TokenKind::Impl:
-  case TokenKind::Type:
-  case TokenKind::Const:
-  case TokenKind::Static:
-  case TokenKind::Mod:
-  case TokenKind::Use:
-  case TokenKind::Pub:
-  case TokenKind::Extern:
-    return true;
-  case TokenKind::Unsafe:
-    return token[1].kind == TokenKind::Fn || token[1].kind == TokenKind::Extern;
-  case TokenKind::Identifier:
-    switch (token->word) {
-    case Word::Comptime:
-      return token[1].kind == TokenKind::Fn ||
-             (token[1].kind == TokenKind::Unsafe && token[2].kind == TokenKind::Fn);
-    case Word::Newtype:
-      return token[1].kind == TokenKind::Identifier && !token[1].newlineBefore;
-    case Word::Packed:
-      return token[1].kind == TokenKind::Enum;
-    default:
-      return false;
-    }
-  default:
-    return false;
-  }
-}
-
-bool Parser::atItem() const {
-  return atItemKeyword(at_);
-}
-
 /// Ends a top-level item: what follows stands on a line of its own or behind `}`.
 void Parser::endItem(const Token* start) {
   const bool endsWithBlock = at_ != start && at_[-1].kind == TokenKind::RightBrace;

@@ -97,68 +97,8 @@ Expr* Parser::parseBrace() {
   return parseBlock();
 }
 
-/// Section 3.4: a map when the first entry has a `:` at its own depth. The first entry ends at its
-/// line, and words that only begin a statement settle the matter at once.
 bool Parser::braceIsMap() {
-  const Token* token = at_ + 1;
-  switch (token->kind) {
-  case TokenKind::Let:
-  case TokenKind::Label:
-  case TokenKind::Pipe:
-  case TokenKind::PipePipe:
-  case TokenKind::If:
-  case TokenKind::Match:
-  case TokenKind::While:
-  case TokenKind::For:
-  case TokenKind::Loop:
-  case TokenKind::Return:
-  case TokenKind::Break:
-  case TokenKind::Continue:
-  case TokenKind::Const:
-  case TokenKind::Static:
-  case TokenKind::Fn:
-  case TokenKind::Struct:
-  case TokenKind::Enum:
-  case TokenKind::Trait:
-  case TokenKind::Impl:
-  case TokenKind::Type:
-  case TokenKind::Use:
-  case TokenKind::Mod:
-  case TokenKind::Pub:
-  case TokenKind::Unsafe:
-    return false;
-  default:
-    break;
-  }
-  for (bool isFirst = true; token != last_; ++token, isFirst = false) {
-    if (!isFirst && token->newlineBefore)
-      return false;
-    switch (token->kind) {
-    case TokenKind::Colon:
-      return !isFirst;
-    case TokenKind::Comma:
-    case TokenKind::Semicolon:
-    case TokenKind::RightBrace:
-    case TokenKind::RightParen:
-    case TokenKind::RightBracket:
-    case TokenKind::Equal:
-    case TokenKind::FatArrow:
-    case TokenKind::PipeGreater:
-      return false;
-    case TokenKind::LeftBrace:
-    case TokenKind::LeftParen:
-    case TokenKind::LeftBracket: {
-      const Token* close = matching(token);
-      if (!close)
-        return false;
-      token = close;
-      break;
-    }
-    default:
-      break;
-    }
-  }
-  return false;
+  return braceBeginsMap(at_, last_, [this](const Token* open) { return matching(open); });
 }
 
 // MapLit = "{" [ Expr ":" Expr { SEP Expr ":" Expr } [ "," ] ] "}"

@@ -3,8 +3,12 @@
 // what could not be understood is an Error node, and the engine holds the reports.
 
 #include "compiler/ast/ast.h"
+#include "compiler/lex/lexer.h"
 #include "diagnostics/engine.h"
 #include "diagnostics/source_map.h"
+
+#include <memory>
+#include <optional>
 
 namespace gos::parse {
 
@@ -15,14 +19,39 @@ inline constexpr unsigned kMaxNesting = 256;
 inline constexpr unsigned kMaxTreeHeight = 1000;
 
 struct ParseOptions {
-  bool isEntry = false; // bare statements are allowed
-  bool isTest = false;  // `#[cfg(test)]` holds
+  bool isEntry = false;  // bare statements are allowed
+  bool isTest = false;   // `#[cfg(test)]` holds
   bool keepsAll = false; // items whose `cfg` does not hold are kept too, for who looks at the text
 };
 
-/// Parses a file. An item whose `#[cfg(..)]` does not hold is left out. Statements of an entry file are in File::statements; see makeImplicitMain.
+/// Parses a file. An item whose `#[cfg(..)]` does not hold is left out. Statements of an entry file
+/// are in File::statements; see makeImplicitMain.
 ast::File parseFile(FileId file, const SourceMap& sources, ast::Context& context, Engine& engine,
                     ParseOptions options);
+
+class Parser;
+
+/// Parses a file piece by piece, for who needs no tree of the whole: each item or statement of the
+/// outermost level is gone when the next one is asked for. It reports as parseFile does.
+class PieceParser {
+public:
+  struct Piece {
+    const ast::Item* item = nullptr; // at most one of the two
+    const ast::Stmt* statement = nullptr;
+  };
+
+  /// The tokens are those of lexFile. The context is the parser's alone.
+  PieceParser(FileId file, const SourceMap& sources, lex::TokenBuffer tokens, ast::Context& context,
+              Engine& engine, ParseOptions options);
+  ~PieceParser();
+
+  /// The next piece, an empty one for what was left out; nothing at the end.
+  std::optional<Piece> next();
+
+private:
+  ast::Context& context_;
+  std::unique_ptr<Parser> parser_;
+};
 
 /// The `fn main` that the bare statements of an entry file form; null when there are none.
 /// It is not in File::module's items: the caller adds it.

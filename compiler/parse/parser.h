@@ -5,6 +5,7 @@
 
 #include "compiler/ast/ast.h"
 #include "compiler/lex/lexer.h"
+#include "compiler/parse/grammar.h"
 #include "compiler/parse/parse.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -28,21 +29,18 @@ using llvm::SmallVector;
 using llvm::SmallVectorImpl;
 using llvm::StringRef;
 
-/// What the surroundings of an expression allow. Every bracket starts afresh.
-struct Mode {
-  bool isHead = false;     // of if, while, for, match: a `{` opens the body
-  bool freeBreaks = false; // directly inside ( ): a line may begin with any operator
-  bool isArmBody = false;  // a line that reads as a range pattern begins the next arm
-  bool isPipeStep = false; // a closure body ends at `|>`
-};
-
-
 class Parser {
 public:
   Parser(const SourceFile& file, FileId id, ast::Context& context, Engine& engine,
          lex::TokenBuffer tokens);
 
   ast::File parseFile(ParseOptions options);
+  void begin(ParseOptions options);
+  bool atEnd() const { return at_ == last_; }
+  ArrayRef<ast::Attribute> parseInnerAttributes();
+  void parsePiece(ast::Item*& item, Stmt*& statement);
+  /// What can be said only of all pieces.
+  void finishPieces();
   Expr* parseWholeExpression();
   ast::FunctionItem* parseSignature();
 
@@ -52,7 +50,6 @@ private:
   TokenKind peek(unsigned ahead = 1) const { return at_[at_ + ahead <= last_ ? ahead : 0].kind; }
   bool at(TokenKind wanted) const { return at_->kind == wanted; }
   bool atWord(Word word) const { return at_->word == word; }
-  bool atEnd() const { return at_ == last_; }
   void advance() {
     previousEnd_ = at_->end;
     if (at_ != last_)
@@ -191,8 +188,7 @@ private:
 
   // ---- items (items.cpp, uses.cpp, attributes.cpp) ---------------------------------------------
   using Items = SmallVectorImpl<ast::Item*>;
-  bool atItem() const;
-  bool atItemKeyword(const Token* token) const;
+  bool atItem() const { return beginsItem(at_); }
   bool atAttribute();
   ast::Item* parseItem();
   ast::Item* parseItemKind(ArrayRef<ast::Attribute> attributes, ast::Visibility visibility,
@@ -234,7 +230,6 @@ private:
   ArrayRef<ast::TypeBound> parseBounds();
   ast::Visibility parseVisibility();
   ArrayRef<ast::Attribute> parseAttributes();
-  ArrayRef<ast::Attribute> parseInnerAttributes();
   bool parseAttribute(ast::Attribute& attribute);
   bool cfgHolds(ArrayRef<ast::Attribute> attributes);
   bool cfgPredicateHolds(const lex::TokenBuffer& tokens, size_t& at, Span whole, unsigned depth);
@@ -250,7 +245,6 @@ private:
   Expr* parseAssignment(Expr* first, bool allowTargets);
   void endStatement(const Token* start, bool endsWithBlock);
   Expr* parseAssignTarget();
-  bool atBlockLike() const;
 
   // ---- expressions (expressions.cpp) --------------------------------------------------------
   /// An expression of any level; an assignment in it is GP0008.
@@ -265,7 +259,6 @@ private:
   Expr* parseRange();
   Expr* rangeFrom(Expr* left);
   Expr* parseRangeEnd(uint32_t begin, Expr* low);
-  bool nextLineIsRangePattern() const;
   Expr* parseBinary(unsigned minimum);
   Expr* binaryFrom(Expr* left, unsigned minimum, unsigned height);
   Expr* parseUnary() { return castFrom(parsePrefix()); }
@@ -274,7 +267,7 @@ private:
   Expr* postfixFrom(Expr* operand);
   Expr* parseMember(Expr* object);
   ArrayRef<ast::Argument> parseArguments();
-  bool canStartExpr() const;
+  bool canStartExpr() const { return beginsExpression(at_); }
   Expr* errorExpr() { return context_.make<ast::ErrorExpr>(at_->span()); }
   Expr* errorExpr(Span span) { return context_.make<ast::ErrorExpr>(span); }
 
@@ -283,7 +276,6 @@ private:
   Expr* parseIdentifier();
   Expr* parsePathOrStruct();
   void parsePathSegments(ast::Path& path, SmallVectorImpl<ast::PathSegment>& segments);
-  bool bareGenericsFollow() const;
   bool structLiteralFollows(const ast::Path& path);
   Expr* parseStructLiteral(const ast::Path& path);
   Expr* parseQualifiedPath();
@@ -358,7 +350,6 @@ private:
   Expr* parsePatternBound(bool& isNegative);
   void parsePatternList(TokenKind close, const Token& opener, SmallVectorImpl<Pattern*>& patterns,
                         bool allowRestName);
-  bool atPatternBound() const;
   bool isIntLimit(const ast::Path& path) const;
   ast::BindingPattern* makeBinding(ast::Ident ident, bool isMutable, uint32_t begin);
   Pattern* errorPattern() { return context_.make<ast::ErrorPattern>(at_->span()); }
@@ -402,6 +393,9 @@ private:
   unsigned functionDepth_ = 0;
   bool keepsAll_ = false;
   bool isSignature_ = false; // of the library's table: parameters may have no names
+  bool saidNotEntry_ = false;
+  Span firstStatement_;      // of the outermost level
+  Span mainName_;            // of `fn main`
   unsigned failures_ = 0;    // structural mistakes so far
   Diagnostic ignored_;
   std::vector<uint32_t> closers_; // by index: the closer of an opener; made when first asked for

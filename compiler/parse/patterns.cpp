@@ -261,28 +261,12 @@ Pattern* Parser::parseRangePattern(Expr* low, uint32_t begin) {
   range->inclusive = op.kind == TokenKind::DotDotEqual;
   advance();
   bool isNegative = false;
-  if (!at_->newlineBefore && atPatternBound())
+  if (!at_->newlineBefore && beginsPatternBound(at_))
     range->high = parsePatternBound(isNegative);
   else if (range->inclusive)
     complain(op.span(), diag::RangeWithoutEnd);
   range->span = from(begin);
   return range;
-}
-
-bool Parser::atPatternBound() const {
-  switch (kind()) {
-  case TokenKind::Minus:
-  case TokenKind::Int:
-  case TokenKind::Float:
-  case TokenKind::Char:
-  case TokenKind::Byte:
-  case TokenKind::String:
-    return true;
-  case TokenKind::Identifier:
-    return !atWord(Word::Underscore);
-  default:
-    return false;
-  }
 }
 
 bool Parser::isIntLimit(const ast::Path& path) const {

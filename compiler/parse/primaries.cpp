@@ -6,6 +6,8 @@
 namespace gos::parse {
 
 Expr* Parser::parsePrimary() {
+  if (has(kind(), TokenTrait::Literal))
+    return parseLiteral();
   switch (kind()) {
   case TokenKind::Identifier:
     return parseIdentifier();
@@ -14,20 +16,6 @@ Expr* Parser::parsePrimary() {
   case TokenKind::Super:
   case TokenKind::Crate:
     return parsePathOrStruct();
-  case TokenKind::Int:
-  case TokenKind::Float:
-  case TokenKind::Char:
-  case TokenKind::Byte:
-  case TokenKind::String:
-  case TokenKind::RawString:
-  case TokenKind::TripleString:
-  case TokenKind::FString:
-  case TokenKind::TripleFString:
-  case TokenKind::ByteString:
-  case TokenKind::RawByteString:
-  case TokenKind::True:
-  case TokenKind::False:
-    return parseLiteral();
   case TokenKind::LeftParen:
     return parseParen();
   case TokenKind::LeftBracket:
@@ -256,7 +244,7 @@ void Parser::parsePathSegments(ast::Path& path, SmallVectorImpl<ast::PathSegment
     segment.ident = ident(*at_);
     advance();
     const bool turbofish = at(TokenKind::ColonColon) && peek() == TokenKind::Less;
-    if (turbofish || (at(TokenKind::Less) && !at_->newlineBefore && bareGenericsFollow())) {
+    if (turbofish || (at(TokenKind::Less) && !at_->newlineBefore && bareGenericsFollow(at_, last_, mode_))) {
       if (turbofish)
         advance();
       segment.hasArgs = true;
@@ -271,75 +259,6 @@ void Parser::parsePathSegments(ast::Path& path, SmallVectorImpl<ast::PathSegment
   }
   path.segments = list(segments);
   path.span = from(begin);
-}
-
-/// On `<` behind a name: is it the list of `f<T>(x)`, `T<A>::f` or `S<A> { }`? Looks at most a
-/// fixed number of tokens ahead, so that a long line of comparisons costs nothing.
-bool Parser::bareGenericsFollow() const {
-  constexpr int kReach = 128;
-  int depth = 0;
-  const Token* limit = last_ - at_ > kReach ? at_ + kReach : last_;
-  TokenKind previous = TokenKind::Less;
-  for (const Token* token = at_; token < limit; previous = token->kind, ++token) {
-    const bool beginsArg = previous == TokenKind::Less || previous == TokenKind::Comma ||
-                           previous == TokenKind::Equal || token->newlineBefore;
-    int closes = 0;
-    switch (token->kind) {
-    case TokenKind::Less:
-      ++depth;
-      continue;
-    case TokenKind::Greater:
-      closes = 1;
-      break;
-    case TokenKind::ShiftRight:
-      closes = 2;
-      break;
-    case TokenKind::LeftParen:
-    case TokenKind::LeftBracket:
-    case TokenKind::RightParen:
-    case TokenKind::RightBracket:
-    case TokenKind::Identifier:
-    case TokenKind::SelfType:
-    case TokenKind::SelfValue:
-    case TokenKind::Super:
-    case TokenKind::Crate:
-    case TokenKind::ColonColon:
-    case TokenKind::Comma:
-    case TokenKind::Amp:
-    case TokenKind::Mut:
-    case TokenKind::Arrow:
-    case TokenKind::Bang:
-    case TokenKind::Equal:
-    case TokenKind::Semicolon:
-    case TokenKind::Label:
-      continue;
-    case TokenKind::Int:
-    case TokenKind::True:
-    case TokenKind::False:
-    case TokenKind::Char:
-    case TokenKind::String:
-      if (beginsArg || previous == TokenKind::Minus || previous == TokenKind::Semicolon)
-        continue;
-      return false;
-    case TokenKind::Minus:
-      if (beginsArg)
-        continue;
-      return false;
-    default:
-      return false;
-    }
-    depth -= closes;
-    if (depth < 0)
-      return false;
-    if (depth == 0) {
-      const Token& next = token[1];
-      if (next.newlineBefore)
-        return false;
-      return next.kind == TokenKind::LeftParen || next.kind == TokenKind::ColonColon ||
-             (next.kind == TokenKind::LeftBrace && !mode_.isHead);
-    }
-  }
-  return false;
 }
 
 // StructLit = PathExpr "{" [ FieldInit { SEP FieldInit } [ "," ] ] "}"

@@ -6,61 +6,6 @@
 
 namespace gos::parse {
 
-namespace {
-
-/// The operator of `=` and `op=`; false for any other token.
-bool assignmentOperator(TokenKind kind, bool& isCompound, ast::BinaryOp& op) {
-  isCompound = true;
-  switch (kind) {
-  case TokenKind::Equal:
-    isCompound = false;
-    return true;
-  case TokenKind::PlusEqual:
-    op = ast::BinaryOp::Add;
-    return true;
-  case TokenKind::MinusEqual:
-    op = ast::BinaryOp::Sub;
-    return true;
-  case TokenKind::StarEqual:
-    op = ast::BinaryOp::Mul;
-    return true;
-  case TokenKind::SlashEqual:
-    op = ast::BinaryOp::Div;
-    return true;
-  case TokenKind::PercentEqual:
-    op = ast::BinaryOp::Rem;
-    return true;
-  case TokenKind::AmpEqual:
-    op = ast::BinaryOp::BitAnd;
-    return true;
-  case TokenKind::PipeEqual:
-    op = ast::BinaryOp::BitOr;
-    return true;
-  case TokenKind::CaretEqual:
-    op = ast::BinaryOp::BitXor;
-    return true;
-  case TokenKind::ShiftLeftEqual:
-    op = ast::BinaryOp::Shl;
-    return true;
-  case TokenKind::ShiftRightEqual:
-    op = ast::BinaryOp::Shr;
-    return true;
-  case TokenKind::PlusPercentEqual:
-    op = ast::BinaryOp::WrapAdd;
-    return true;
-  case TokenKind::MinusPercentEqual:
-    op = ast::BinaryOp::WrapSub;
-    return true;
-  case TokenKind::StarPercentEqual:
-    op = ast::BinaryOp::WrapMul;
-    return true;
-  default:
-    return false;
-  }
-}
-
-} // namespace
-
 // Block = "{" { Stmt } [ Expr ] "}"
 ast::BlockExpr* Parser::parseBlock() {
   const Token opener = *at_;
@@ -195,12 +140,12 @@ Stmt* Parser::parseStatement(bool& endsWithBlock) {
     case Word::Go:
       if (nextIsClose && (next.kind == TokenKind::Identifier || next.kind == TokenKind::Pipe ||
                           next.kind == TokenKind::PipePipe || next.kind == TokenKind::LeftBrace))
-        fail(at_->span(), diag::GoStatement)
-            .help("`spawn(|| ..)` starts a goroutine");
+        fail(at_->span(), diag::GoStatement).help("`spawn(|| ..)` starts a goroutine");
       break;
     case Word::Spawn:
       if (spawnsWithoutParentheses())
-        fail(at_->span(), diag::DeclinedFeature, "spawn without parentheses", "write `spawn(|| ..)`");
+        fail(at_->span(), diag::DeclinedFeature, "spawn without parentheses",
+             "write `spawn(|| ..)`");
       break;
     case Word::Import:
       if (nextIsClose && (next.kind == TokenKind::Identifier || next.kind == TokenKind::String))
@@ -262,27 +207,6 @@ Stmt* Parser::parseLet() {
   return let;
 }
 
-bool Parser::atBlockLike() const {
-  switch (kind()) {
-  case TokenKind::If:
-  case TokenKind::Match:
-  case TokenKind::While:
-  case TokenKind::Loop:
-  case TokenKind::For:
-  case TokenKind::LeftBrace:
-    return true;
-  case TokenKind::Label:
-    return peek() == TokenKind::Colon;
-  case TokenKind::Unsafe:
-    return peek() == TokenKind::LeftBrace;
-  case TokenKind::Identifier:
-    return (atWord(Word::Comptime) || atWord(Word::Select) || atWord(Word::Cohort)) &&
-           peek() == TokenKind::LeftBrace;
-  default:
-    return false;
-  }
-}
-
 /// An expression where a statement may begin: a construct that ends in `}` ends the statement,
 /// unless what follows can only continue it.
 Expr* Parser::parseStatementExpr(bool& endsWithBlock, bool allowTargets) {
@@ -295,31 +219,10 @@ Expr* Parser::parseStatementExpr(bool& endsWithBlock, bool allowTargets) {
     return parseAssignment(discard, allowTargets);
   }
   Expr* value = nullptr;
-  if (atBlockLike()) {
+  if (beginsBlockLike(at_)) {
     value = parsePrimary();
     const bool isMap = llvm::isa<ast::MapExpr>(value);
-    switch (kind()) {
-    case TokenKind::Dot:
-    case TokenKind::Question:
-    case TokenKind::As:
-    case TokenKind::Plus:
-    case TokenKind::Slash:
-    case TokenKind::Percent:
-    case TokenKind::PlusPercent:
-    case TokenKind::StarPercent:
-    case TokenKind::MinusPercent:
-    case TokenKind::Caret:
-    case TokenKind::EqualEqual:
-    case TokenKind::BangEqual:
-    case TokenKind::LessEqual:
-    case TokenKind::GreaterEqual:
-    case TokenKind::Greater:
-    case TokenKind::AmpAmp:
-    case TokenKind::PipeGreater:
-      break;
-    default:
-      endsWithBlock = !isMap;
-    }
+    endsWithBlock = !isMap && !has(kind(), TokenTrait::ContinuesBlock);
     if (endsWithBlock)
       return value;
     value = castFrom(postfixFrom(value));
@@ -332,17 +235,16 @@ Expr* Parser::parseStatementExpr(bool& endsWithBlock, bool allowTargets) {
 
 /// `first` alone, or the assignment that it is the first target of.
 Expr* Parser::parseAssignment(Expr* first, bool allowTargets) {
-  bool isCompound = false;
-  ast::BinaryOp op = ast::BinaryOp::Add;
   const bool hasMore = allowTargets && at(TokenKind::Comma);
-  if (!hasMore && !assignmentOperator(kind(), isCompound, op))
+  if (!hasMore && !operatorOf(kind()).isAssignment)
     return first;
   SmallVector<Expr*, 4> targets{first};
   while (allowTargets && !panic_ && accept(TokenKind::Comma))
     targets.push_back(parseAssignTarget());
   if (panic_)
     return first;
-  if (!assignmentOperator(kind(), isCompound, op)) {
+  const OperatorInfo info = operatorOf(kind());
+  if (!info.isAssignment) {
     failExpected("`=` after a list of targets");
     return first;
   }
@@ -351,8 +253,8 @@ Expr* Parser::parseAssignment(Expr* first, bool allowTargets) {
   while (allowTargets && !panic_ && accept(TokenKind::Comma))
     values.push_back(parseExpr());
   auto* assign = context_.make<ast::AssignExpr>(from(first->span));
-  assign->compound = isCompound;
-  assign->op = op;
+  assign->compound = info.isCompound;
+  assign->op = info.op;
   assign->targets = list(targets);
   assign->values = list(values);
   return assign;
