@@ -6,8 +6,8 @@
 namespace gos::vm {
 
 namespace {
-constexpr size_t kThreadStack = size_t(512)
-                                << 10; // a child is started, a name is looked up: nothing deep
+[[maybe_unused]] constexpr size_t kThreadStack =
+    size_t(512) << 10; // a child is started, a name is looked up: nothing deep
 constexpr auto kIdleTime = std::chrono::seconds(10);
 } // namespace
 
