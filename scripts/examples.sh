@@ -9,9 +9,9 @@ example_title() {
   sed -n '1{s/^# *//;p;q}' "$1/README.md"
 }
 
-# The first paragraph after the title.
+# The first paragraph after the title; it may begin with `code`, which a block of code is not.
 example_text() {
-  awk 'NR == 1 { next } /^[[:space:]]*$/ { if (seen) exit; next } /^[#`|]/ { if (seen) exit; next } { seen = 1; print "  " $0 }' "$1/README.md"
+  awk 'NR == 1 { next } /^[[:space:]]*$/ { if (seen) exit; next } /^([#|]|```)/ { if (seen) exit; next } { seen = 1; print "  " $0 }' "$1/README.md"
 }
 
 # show_command GOS COMMAND...: runs gos with the words and shows what a user would see.
