@@ -39,7 +39,9 @@ std::vector<Edit> editsBetween(llvm::ArrayRef<StringRef> a, llvm::ArrayRef<Strin
   const int limit = std::min(n + m, kMaxEdits);
   std::vector<std::vector<int>> trace;
   std::vector<int> furthest(2 * size_t(limit) + 3, 0);
-  const auto at = [&](std::vector<int>& row, int k) -> int& { return row[size_t(k + limit + 1)]; };
+  const auto at = [&](std::vector<int>& row, int k) -> int& {
+    return row[size_t(int64_t(k) + limit + 1)];
+  };
   int found = -1;
   for (int d = 0; d <= limit && found < 0; ++d) {
     trace.push_back(furthest);
@@ -97,6 +99,7 @@ std::string unifiedDiff(StringRef before, StringRef after) {
          a[a.size() - 1 - back] == b[b.size() - 1 - back])
     ++back;
   std::vector<Edit> edits;
+  edits.reserve(front + back);
   for (size_t i = 0; i < front; ++i)
     edits.push_back({' ', a[i]});
   const std::vector<Edit> middle =
