@@ -14,6 +14,8 @@
 namespace gos::stdlib {
 
 using llvm::StringRef;
+using sandbox::DirectoryProblem;
+using sandbox::DirectoryVerdict;
 using sandbox::HostFacts;
 using sandbox::PolicyError;
 
@@ -59,7 +61,8 @@ public:
       if (llvm::Error error =
               apply({asked_.record[at], asked_.record[at + 1], asked_.record[at + 2]}))
         return error;
-    finish();
+    if (llvm::Error error = finish())
+      return error;
     result_.policy = std::move(policy_);
     if (!facts_.homes.empty())
       result_.home = facts_.homes.front();
@@ -175,7 +178,11 @@ private:
     return llvm::Error::success();
   }
 
-  void finish() {
+  llvm::Error finish() {
+    // At `basic` no view would stop a command that starts there.
+    const DirectoryVerdict where = sandbox::judgeDirectory(facts_, policy_.workingDirectory());
+    if (policy_.level() != SandboxLevel::None && where.problem == DirectoryProblem::Denied)
+      return sandbox::directoryError(where, policy_.workingDirectory());
     if (policy_.level() == SandboxLevel::None && policy_.problems().empty())
       // No sandbox is the program's own world; what was set of the environment still counts.
       policy_ = Policy()
@@ -189,7 +196,7 @@ private:
       policy_ = policy_.setEnv(setting.name, setting.value);
     policy_ = policy_.withRules(std::move(rules_));
     if (policy_.level() == SandboxLevel::None)
-      return;
+      return llvm::Error::success();
     // Of a policy that began with nothing only the denials are completed: what it grants is what
     // was asked for.
     const NetworkMode network = policy_.network();
@@ -197,6 +204,7 @@ private:
                   ? sandbox::completeCommandPolicy(policy_, facts_)
                   : sandbox::completeCommandPolicy(policy_.withNetwork(NetworkMode::None), facts_)
                         .withNetwork(network);
+    return llvm::Error::success();
   }
 
   const AskedPolicy& asked_;

@@ -43,11 +43,10 @@ fn path_end(path: String) -> String {
 )");
   const Outcome outcome = scene.runBoth();
   CHECK(outcome.exitCode == 0);
-  CHECK(outcome.out ==
-        "standard none client\n#[] #[]\n#[\"data\"] true\n#[] #[\"B\", \"PATH\"]\n"
-        "read-write read-only deny deny\ndeny\ntrue\ntrue\ntrue\ntrue\n"
-        "true Err(working directory `data/in.txt` is not a directory)\nread-write "
-        "deny\n#[\"data\"]\n2\n");
+  CHECK(outcome.out == "standard none client\n#[] #[]\n#[\"data\"] true\n#[] #[\"B\", \"PATH\"]\n"
+                       "read-write read-only deny deny\ndeny\ntrue\ntrue\ntrue\ntrue\n"
+                       "true Err(working directory `data/in.txt` is not a directory)\nread-write "
+                       "deny\n#[\"data\"]\n2\n");
 }
 
 TEST_CASE("the shipped policy is the one of bwr") {

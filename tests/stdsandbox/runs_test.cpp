@@ -247,8 +247,8 @@ TEST_CASE("T138 nothing is left of a run whose program ends, panics or is killed
     println!("{:?}", handle.join().is_ok())
 )");
   const std::string marker = std::to_string(::getpid()) + "88";
-  for (const auto& [how, code, signal] : {std::tuple("exit", 3, 0), std::tuple("panic", 101, 0),
-                                          std::tuple("kill", -1, 9)}) {
+  for (const auto& [how, code, signal] :
+       {std::tuple("exit", 3, 0), std::tuple("panic", 101, 0), std::tuple("kill", -1, 9)}) {
     CAPTURE(how);
     const Outcome outcome = scene.run({marker, how});
     CHECK(outcome.exitCode == code);
