@@ -203,6 +203,36 @@ llvm::Expected<RunResult> runThrough(const char* program, const Policy& policy,
   return result;
 }
 
+/// Does `Policy::access` of the program say of each file and directory what `decide` says? The
+/// first of which it does not, in words.
+std::string accessDisagreement(const char* program, const Policy& policy,
+                               const std::vector<Rule>& rules, const std::string& directory,
+                               const Tree& tree) {
+  RunOptions asking;
+  asking.arguments = {"access"};
+  for (const std::vector<std::string>* paths : {&tree.directories, &tree.files})
+    asking.arguments.insert(asking.arguments.end(), paths->begin(), paths->end());
+  llvm::Expected<RunResult> said = runThrough(program, policy, rules, directory, asking);
+  if (!said)
+    return "access was refused: " + llvm::toString(said.takeError());
+  llvm::SmallVector<llvm::StringRef, 64> lines;
+  llvm::StringRef(said->output).split(lines, '\n', -1, false);
+  if (lines.size() != asking.arguments.size() - 1)
+    return llvm::formatv("{0} paths, {1} answers", asking.arguments.size() - 1, lines.size()).str();
+  for (size_t at = 0; at != lines.size(); ++at) {
+    const std::string& path = asking.arguments[at + 1];
+    const Access wanted = decide(policy, path, Operation::Write).allowed  ? Access::ReadWrite
+                          : decide(policy, path, Operation::Read).allowed ? Access::ReadOnly
+                                                                          : Access::Deny;
+    if (lines[at] != spelling(wanted))
+      return llvm::formatv("access {0}: decide says {1}, the program {2}",
+                           llvm::StringRef(path).drop_front(tree.root.size()), spelling(wanted),
+                           lines[at])
+          .str();
+  }
+  return {};
+}
+
 struct Sample {
   Policy base;
   std::string probe, room;
@@ -231,6 +261,10 @@ std::optional<std::string> disagreement(const Sample& sample, const Tree& tree,
   for (char** entry = environ; *entry != nullptr; ++entry)
     options.environment.push_back(*entry);
   const char* through = ::getenv("GOS_THROUGH");
+  if (through != nullptr)
+    if (std::string said = accessDisagreement(through, policy, rules, sample.room + "/tool", tree);
+        !said.empty())
+      return said;
   llvm::Expected<RunResult> result =
       through == nullptr ? run(policy, options)
                          : runThrough(through, policy, rules, sample.room + "/tool", options);
