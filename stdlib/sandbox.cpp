@@ -316,7 +316,8 @@ public:
 
 private:
   llvm::Expected<sandbox::RunResult> run() {
-    llvm::Expected<ResolvedPolicy> resolved = resolveSound(asked_);
+    // A run checks its policy itself.
+    llvm::Expected<ResolvedPolicy> resolved = resolvePolicy(asked_);
     if (!resolved)
       return resolved.takeError();
     sandbox::RunOptions options;

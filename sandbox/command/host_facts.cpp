@@ -9,12 +9,16 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
+#include <mutex>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -186,21 +190,80 @@ void addSockets(llvm::ArrayRef<std::string> environment, std::vector<std::string
   }
 }
 
-std::vector<std::string> existingBasePaths() {
-  static constexpr const char* kPaths[] = {
-#define GOS_BASE_PATH(path) path,
-#include "sandbox/command/base_view.def"
-  };
+std::vector<std::string> existingBasePaths(llvm::ArrayRef<const char*> candidates) {
   std::vector<std::string> paths;
-  for (const char* path : kPaths)
+  for (const char* path : candidates)
     if (exists(path))
       paths.push_back(path);
-  // `/etc/java-17-openjdk` and its like: a JVM does not start without its own.
-  if (exists("/usr/lib/jvm"))
-    for (const std::string& name :
-         namesIn("/etc", 64, [](llvm::StringRef each) { return each.starts_with("java"); }))
-      paths.push_back("/etc/" + name);
+  // A JVM does not start without its own: `/usr/lib/jvm/java-17-openjdk-amd64` has its settings in
+  // `/etc/java-17-openjdk`, and all of them share `/etc/java`.
+  const std::vector<std::string> machines =
+      namesIn("/usr/lib/jvm", 64, [](llvm::StringRef each) { return each.starts_with("java-"); });
+  llvm::StringSet<> tried;
+  const auto add = [&](const std::string& path) {
+    if (tried.insert(path).second && exists(path))
+      paths.push_back(path);
+  };
+  if (!machines.empty())
+    add("/etc/java");
+  for (llvm::StringRef name : machines) {
+    add(("/etc/" + name).str());
+    add(("/etc/" + name.rsplit('-').first).str());
+  }
   return paths;
+}
+
+/// The base view of this process: what a system consists of comes and goes with packages, so it is
+/// looked for again when a directory that holds some of it has changed, and not for each run.
+class BasePaths {
+public:
+  std::vector<std::string> get() {
+    static constexpr const char* kPaths[] = {
+#define GOS_BASE_PATH(path) path,
+#include "sandbox/command/base_view.def"
+    };
+    const std::lock_guard lock(mutex_);
+    if (directories_.empty()) {
+      directories_.push_back("/usr/lib"); // of jvm
+      for (llvm::StringRef path : kPaths) {
+        // The kernel's own files stay; that they are mounted is seen at the top.
+        const llvm::StringRef parent = path.starts_with("/sys/") ? "/sys" : path.rsplit('/').first;
+        const std::string directory = parent.empty() ? "/" : parent.str();
+        if (!llvm::is_contained(directories_, directory))
+          directories_.push_back(directory);
+      }
+    }
+    bool settled = true;
+    std::vector<Seen> now;
+    for (const std::string& directory : directories_)
+      now.push_back(look(directory, settled));
+    if (now != seen_) {
+      paths_ = existingBasePaths(kPaths);
+      // What changed just now may change again without a later time.
+      seen_ = settled ? std::move(now) : std::vector<Seen>();
+    }
+    return paths_;
+  }
+
+private:
+  using Seen = std::array<uint64_t, 6>;
+  static Seen look(const std::string& directory, bool& settled) {
+    struct stat status{};
+    if (::stat(directory.c_str(), &status) != 0)
+      return {};
+    settled = settled && status.st_ctim.tv_sec + 1 < ::time(nullptr);
+    return {uint64_t(status.st_dev),         uint64_t(status.st_ino),
+            uint64_t(status.st_mtim.tv_sec), uint64_t(status.st_mtim.tv_nsec),
+            uint64_t(status.st_ctim.tv_sec), uint64_t(status.st_ctim.tv_nsec)};
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> directories_, paths_;
+  std::vector<Seen> seen_; // empty: not looked yet
+};
+BasePaths& basePaths() {
+  static BasePaths* const all = new BasePaths; // threads may outlive everything else
+  return *all;
 }
 } // namespace
 
@@ -234,7 +297,7 @@ HostFacts hostFacts() {
   addSockets(facts.environment, facts.denials);
   llvm::sort(facts.denials);
   facts.denials.erase(std::unique(facts.denials.begin(), facts.denials.end()), facts.denials.end());
-  facts.basePaths = existingBasePaths();
+  facts.basePaths = basePaths().get();
   return facts;
 }
 
