@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the toolchain and prints what it found; README.md says what each figure means.
-# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [start] [gate] [sandbox] [cargo] [bindings] [goroutines]      without a name: vm check start sandbox
+# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [start] [gate] [sandbox] [stdsandbox] [cargo] [bindings] [goroutines]      without a name: vm check start sandbox
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +11,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --gos) gos=$2; shift 2 ;;
     --rounds) rounds=$2; shift 2 ;;
-    vm|check|start|gate|sandbox|cargo|bindings|goroutines) parts+=("$1"); shift ;;
+    vm|check|start|gate|sandbox|stdsandbox|cargo|bindings|goroutines) parts+=("$1"); shift ;;
     *) sed -n '2,3s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done
@@ -113,12 +113,18 @@ gate() {
     'BEGIN { printf "with %.1f ms, without %.1f ms, difference %+.2f%% (wanted: under 1%%)\n", a / 1000, b / 1000, (a - b) * 100 / b }'
 }
 
+# build_sandbox_start: the program beside this file, with the library of the build.
+build_sandbox_start() {
+  [ ! -x "$work/sandbox_start" ] || return 0
+  local build; build=$(dirname "$gos")/..
+  c++ -std=c++17 -O2 -I"$here/../sandbox/library" -o "$work/sandbox_start" "$here/sandbox_start.cpp" -L"$build/lib" -lgossamer_sandbox -Wl,-rpath,"$build/lib"
+}
+
 # ---- the sandbox beside posix_spawn and bubblewrap ----------------------------------------------------
 sandbox() {
-  local build; build=$(dirname "$gos")/..
   local bwrap; bwrap=$(command -v bwrap) || { echo "bubblewrap is not installed (apt-get install bubblewrap)" >&2; return 1; }
-  c++ -std=c++17 -O2 -I"$here/../sandbox/library" -o "$work/sandbox_start" "$here/sandbox_start.cpp" -L"$build/lib" -lgossamer_sandbox -Wl,-rpath,"$build/lib"
-  mkdir "$work/project"
+  build_sandbox_start
+  mkdir -p "$work/project"
   ( cd "$work/project"
     echo; echo "starting /bin/true through the library, alternating with posix_spawn"
     "$work/sandbox_start" library
@@ -126,6 +132,16 @@ sandbox() {
     "$work/sandbox_start" processes "$(dirname "$gos")/bwr" "$bwrap"
     "$work/sandbox_start" crowd "$(dirname "$gos")/bwr" "$bwrap"
     echo; "$work/sandbox_start" row 1000 )
+}
+
+# ---- sandbox::run of a program that holds 1 GiB beside the same call through the C interface ---------------
+stdsandbox() {
+  build_sandbox_start
+  mkdir -p "$work/project"
+  "$gos" build --quiet -o "$work/sandbox_run" "$here/sandbox_run.gos"
+  ( cd "$work/project"
+    echo; echo "sandbox::run of /bin/true from a program of 1 GiB, alternating with the C interface in a process of 1 GiB"
+    "$work/sandbox_start" program "$work/sandbox_run" )
 }
 
 # ---- a cargo build of thirty small crates, outside, at strict, and with --report -----------------------

@@ -3,6 +3,7 @@
 //   sandbox_start library [ROUNDS]             added to posix_spawn of /bin/true, from a small and a 1 GiB process
 //   sandbox_start processes BWR BWRAP [ROUNDS] whole processes, alternating
 //   sandbox_start crowd BWR BWRAP [ROUNDS]     sixteen at once: the slowest of each round
+//   sandbox_start program PROGRAM [ROUNDS]     a run of std::sandbox (sandbox_run.gos, built) beside the C interface, 1 GiB each
 //   sandbox_start row [COUNT]                  COUNT starts of each level, one after the other, and what is left
 
 #include "gossamer_sandbox.h"
@@ -167,6 +168,59 @@ void crowd(const std::string &bwr, const std::string &bwrap, int rounds) {
   }
 }
 
+/// The same call as sandbox::run, by the C interface.
+double captured(const gsb_policy *policy) {
+  const char *const command[] = {"/bin/true", nullptr};
+  gsb_error *error = nullptr;
+  gsb_output output;
+  const double begin = now();
+  if (gsb_run_capture(policy, command, nullptr, &output, &error) != 0 || output.result.code != 0) {
+    std::fprintf(stderr, "a measured run failed: %s\n", error != nullptr ? gsb_error_text(error) : "its code is not 0");
+    std::exit(1);
+  }
+  const double taken = now() - begin;
+  gsb_string_free(output.standard_output);
+  gsb_string_free(output.standard_error);
+  return taken;
+}
+/// A program that answers each line with the nanoseconds of one run.
+void program(const std::string &path, int rounds) {
+  int to[2], from[2];
+  if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0)
+    std::exit(1);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, to[0], 0);
+  posix_spawn_file_actions_adddup2(&actions, from[1], 1);
+  char *argv[] = {const_cast<char *>(path.c_str()), nullptr};
+  pid_t id = 0;
+  if (posix_spawn(&id, argv[0], &actions, nullptr, argv, environ) != 0) {
+    std::perror(argv[0]);
+    std::exit(1);
+  }
+  close(to[0]);
+  close(from[1]);
+  FILE *answers = fdopen(from[0], "r");
+  gsb_policy *policy = policyAt("strict");
+  Samples ours, theirs;
+  for (int round = -20; round != rounds; ++round) {
+    char line[64];
+    if (write(to[1], "\n", 1) != 1 || std::fgets(line, sizeof line, answers) == nullptr) {
+      std::fprintf(stderr, "%s gave no answer\n", path.c_str());
+      std::exit(1);
+    }
+    const double a = std::atof(line) / 1e6, b = captured(policy);
+    if (round >= 0)
+      ours.push_back(a), theirs.push_back(b);
+  }
+  close(to[1]);
+  std::fclose(answers);
+  wait(id);
+  gsb_policy_free(policy);
+  std::printf("strict    std::sandbox median %6.3f ms p95 %6.3f   C interface median %6.3f ms p95 %6.3f   added %6.3f ms (wanted: 0.3)\n",
+              median(ours), at(ours, 0.95), median(theirs), at(theirs, 0.95), median(ours) - median(theirs));
+}
+
 int descriptors() {
   int count = 0;
   DIR *directory = opendir("/proc/self/fd");
@@ -191,6 +245,16 @@ void row(int count) {
   }
 }
 
+/// Touched, so that it is there.
+char *gibibyte() {
+  const size_t size = size_t(1) << 30;
+  char *memory = static_cast<char *>(std::malloc(size));
+  if (memory == nullptr)
+    std::exit(1);
+  std::memset(memory, 1, size);
+  return memory;
+}
+
 } // namespace
 
 int main(int count, char **words) {
@@ -199,21 +263,21 @@ int main(int count, char **words) {
   if (part == "library") {
     const int rounds = number(2, 300);
     libraryOnce(rounds, "small parent", 0);
-    const size_t size = size_t(1) << 30;
-    char *memory = static_cast<char *>(std::malloc(size));
-    if (memory == nullptr)
-      return 1;
-    std::memset(memory, 1, size);
+    char *memory = gibibyte();
     libraryOnce(rounds, "1 GiB parent", 0.2);
     std::free(memory);
   } else if (part == "processes" && count > 3) {
     processes(words[2], words[3], number(4, 200));
   } else if (part == "crowd" && count > 3) {
     crowd(words[2], words[3], number(4, 20));
+  } else if (part == "program" && count > 2) {
+    char *memory = gibibyte();
+    program(words[2], number(3, 300));
+    std::free(memory);
   } else if (part == "row") {
     row(number(2, 1000));
   } else {
-    std::fprintf(stderr, "usage: sandbox_start library|processes|crowd|row ...\n");
+    std::fprintf(stderr, "usage: sandbox_start library|processes|crowd|program|row ...\n");
     return 2;
   }
   return 0;
