@@ -9,13 +9,19 @@ if [ -z "${CCACHE_DIR-}" ] && ! [ -w "${HOME:-/nonexistent}" ]; then
   export CCACHE_DIR=$top/build/ccache
 fi
 
+# What runs on several threads, or has goroutines: the programs of its tests, and the tests by their names in ctest.
+concurrent_targets=(gos bwr unit_vm unit_stdlib unit_sandbox_command unit_repl sandbox_soak_test stdsandbox_test
+  stdsandbox_attacks threats_test repl_test program_runner)
+concurrent_tests='^(unit_(vm|stdlib|sandbox_command|repl)$|sandbox_soak_test$|stdsandbox: |threat: .*(goroutine|channel|cohort)|repl_test$'
+concurrent_tests+='|program_goroutines$|example_sandbox|small_(goroutine|cohort|channel|select|lock|blocking|panic_deadlock))'
+
 # build PRESET [TARGET...]: configures (again, if the folder was moved or the compiler changed) and builds
 # everything, or the targets.
 build() {
   local preset=$1 folder=build/$1 options=() targets=()
   shift
   case "$preset" in
-  sanitize | fuzz)
+  sanitize | thread | fuzz)
     options+=("-DCMAKE_CXX_COMPILER=clang++-$llvm_version" "-DCMAKE_C_COMPILER=clang-$llvm_version")
     ;;
   esac
