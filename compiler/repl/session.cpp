@@ -358,6 +358,7 @@ Session::Answer Session::run(Line& line, std::vector<ast::Item*> items, Answer a
   }
   // The variables of the whole `main`, in order of their statements.
   std::vector<const ast::Variable*> variables;
+  variables.reserve(bindings_.size());
   for (const Binding& binding : bindings_)
     variables.push_back(binding.variable);
   lower::SessionLine request;
