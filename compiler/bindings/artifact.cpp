@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 
 namespace gos::bindings {
 
@@ -83,6 +84,10 @@ llvm::Expected<Artifact> makeArtifact(const ReadBytes& bytes) {
   return artifact;
 }
 
+int64_t nanosecondsOf(const timespec& time) {
+  return int64_t(time.tv_sec) * 1000000000 + time.tv_nsec;
+}
+
 /// Walks source trees without following a link or leaving a device.
 class Listing {
 public:
@@ -125,7 +130,7 @@ private:
                              directory ? 0 : status->st_ctim.tv_nsec};
     hash_.update(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(facts), sizeof facts));
     if (since_ != 0 && !directory &&
-        std::max(status->st_mtim.tv_sec, status->st_ctim.tv_sec) >= since_)
+        std::max(nanosecondsOf(status->st_mtim), nanosecondsOf(status->st_ctim)) >= since_)
       good_ = false;
   }
 
@@ -225,6 +230,8 @@ std::optional<Freshness> readFreshness(const Cache& cache, const std::string& na
     const auto [word, value] = line.split(' ');
     if (word == "key")
       freshness.key = value.str();
+    else if (word == "inputs")
+      freshness.inputs = value.str();
     else if (word == "listing")
       freshness.listing = value.str();
     else if (word == "library")
@@ -241,8 +248,9 @@ std::optional<Freshness> readFreshness(const Cache& cache, const std::string& na
 
 llvm::Error writeFreshness(const Cache& cache, const std::string& name,
                            const Freshness& freshness) {
-  std::string text = llvm::formatv("{0}\nkey {1}\nlisting {2}\nlibrary {3}\n", kStateHeader,
-                                   freshness.key, freshness.listing, freshness.sha256);
+  std::string text =
+      llvm::formatv("{0}\nkey {1}\ninputs {2}\nlisting {3}\nlibrary {4}\n", kStateHeader,
+                    freshness.key, freshness.inputs, freshness.listing, freshness.sha256);
   for (const std::string& root : freshness.roots)
     text += "root " + llvm::toHex(root) + "\n";
   return cache.write(name, text);
@@ -283,6 +291,23 @@ std::optional<std::vector<std::string>> filesBuiltFrom(const Cache& cache,
   if (files.size() > kMostFiles)
     return std::nullopt;
   return files;
+}
+
+int64_t changeClock() {
+  const auto now = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &time);
+    return nanosecondsOf(time);
+  };
+  // A tick is some milliseconds; where the clock stands still the time is as good as any.
+  const int64_t begin = now();
+  int64_t at = begin;
+  for (int tries = 0; at <= begin && tries != 100; ++tries) {
+    const timespec pause = {0, 1000000};
+    ::nanosleep(&pause, nullptr);
+    at = now();
+  }
+  return at;
 }
 
 std::string listingDigest(const std::vector<std::string>& roots, int64_t since) {

@@ -23,6 +23,7 @@ llvm::Expected<Artifact> loadArtifact(const Cache& cache, const std::string& sha
 /// What the last library of a level was made from.
 struct Freshness {
   std::string key;                // of everything that is no source file
+  std::string inputs;             // of the same without how the build was confined
   std::vector<std::string> roots; // directories of sources
   std::string listing;            // digest of what lies in them; empty: not known
   std::string sha256;             // of the library
@@ -30,8 +31,11 @@ struct Freshness {
 std::optional<Freshness> readFreshness(const Cache& cache, const std::string& name);
 llvm::Error writeFreshness(const Cache& cache, const std::string& name, const Freshness& freshness);
 /// Digest of the names, sizes, times and numbers of all files beneath the roots; empty if there are
-/// too many to look at, or one was changed at or after `since` (seconds; 0: whenever).
+/// too many to look at, or one was changed at or after `since` (`changeClock`; 0: whenever).
 std::string listingDigest(const std::vector<std::string>& roots, int64_t since);
+/// The nanosecond from which on a change of a file bears a later time than one that was made before
+/// this call: the clock of file systems goes in ticks of some milliseconds.
+int64_t changeClock();
 /// The files that a build of the target directory read besides those of registries, by the list
 /// that Cargo leaves beside the library; none if it left none that can be read.
 std::optional<std::vector<std::string>> filesBuiltFrom(const Cache& cache,

@@ -3,14 +3,14 @@
 #include "compiler/bindings/artifact.h"
 #include "compiler/bindings/build.h"
 #include "compiler/bindings/crate_sources.h"
+#include "compiler/bindings/inner_addresses.h"
 #include "compiler/bindings/policies.h"
+#include "compiler/bindings/reproducible.h"
 #include "sandbox/command/explain.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
-
-#include <ctime>
 
 namespace gos::bindings {
 
@@ -50,43 +50,59 @@ bool addToolchain(BuildFacts& facts, Engine& engine) {
   return false;
 }
 
-/// A digest of all that a library depends on besides source files.
-std::string keyOf(const BuildFacts& facts) {
-  llvm::SHA256 hash;
-  const auto add = [&](llvm::StringRef text) {
+/// A digest of parts, each with its length.
+class Digest {
+public:
+  void add(llvm::StringRef text) {
     const uint64_t size = text.size();
-    hash.update(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(&size), sizeof size));
-    hash.update(text);
-  };
-  add(GOS_VERSION);
-  add(workspaceManifest(facts.bindings));
+    hash_.update(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(&size), sizeof size));
+    hash_.update(text);
+  }
+  std::string text() { return llvm::toHex(hash_.final(), true); }
+
+private:
+  llvm::SHA256 hash_;
+};
+
+/// A digest of all that a library depends on besides source files and how its build was confined.
+std::string inputsOf(const BuildFacts& facts) {
+  Digest digest;
+  digest.add(GOS_VERSION);
+  digest.add(workspaceManifest(facts.bindings));
   for (const CrateFile& file : crateSources()) {
-    add(file.path);
-    add(file.content);
+    digest.add(file.path);
+    digest.add(file.content);
   }
-  add(facts.toolchain.identity);
-  add(facts.user.config);
-  add(gos::spelling(facts.level));
-  add(facts.flags.network ? "network" : "");
-  for (const std::vector<std::string>* list : {&facts.flags.readOnly, &facts.flags.readWrite}) {
-    add("grants");
-    for (const std::string& path : *list)
-      add(path);
-  }
+  digest.add(facts.toolchain.identity);
+  digest.add(facts.user.config);
   for (const std::string& name : facts.variables.passed)
     if (const char* value = sandbox::environmentValue(facts.host.environment, name)) {
-      add(name);
-      add(value);
+      digest.add(name);
+      digest.add(value);
     }
   for (const std::string& entry : trustedPath(facts.host.environment, facts.programDirectories))
-    add(entry);
+    digest.add(entry);
   llvm::Expected<std::optional<std::string>> lock =
       readProjectLock(facts.project->root().directory);
   if (!lock)
     llvm::consumeError(lock.takeError());
   else
-    add(lock->value_or("no lock"));
-  return llvm::toHex(hash.final(), true);
+    digest.add(lock->value_or("no lock"));
+  return digest.text();
+}
+
+/// The same with how the build is confined.
+std::string keyOf(const BuildFacts& facts) {
+  Digest digest;
+  digest.add(inputsOf(facts));
+  digest.add(gos::spelling(facts.level));
+  digest.add(facts.flags.network ? "network" : "");
+  for (const std::vector<std::string>* list : {&facts.flags.readOnly, &facts.flags.readWrite}) {
+    digest.add("grants");
+    for (const std::string& path : *list)
+      digest.add(path);
+  }
+  return digest.text();
 }
 
 std::string stateName(SandboxLevel level) {
@@ -103,6 +119,26 @@ std::optional<Artifact> freshArtifact(const BuildFacts& facts, const Cache& cach
   if (artifact)
     return std::move(*artifact);
   llvm::consumeError(artifact.takeError()); // it is built again
+  return std::nullopt;
+}
+
+/// The library of the last build of this level or of a stricter one, whatever was granted to it:
+/// for who builds nothing and reads what it declares.
+std::optional<Artifact> readableArtifact(const BuildFacts& facts, const Cache& cache) {
+  const std::string inputs = inputsOf(facts);
+  for (SandboxLevel level :
+       {SandboxLevel::None, SandboxLevel::Basic, SandboxLevel::Standard, SandboxLevel::Strict}) {
+    if (stricter(level, facts.level) != level)
+      continue;
+    const std::optional<Freshness> last = readFreshness(cache, stateName(level));
+    if (!last || last->listing.empty() || last->inputs != inputs ||
+        listingDigest(last->roots, 0) != last->listing)
+      continue;
+    llvm::Expected<Artifact> artifact = loadArtifact(cache, last->sha256);
+    if (artifact)
+      return std::move(*artifact);
+    llvm::consumeError(artifact.takeError());
+  }
   return std::nullopt;
 }
 
@@ -160,6 +196,8 @@ bool prepare(const BuildFacts& facts, const Cache& cache, Engine& engine) {
   if (!error)
     error = writeWorkspace(cache, facts.bindings);
   if (!error)
+    error = cache.writeProgram(kCompilerScript, compilerScript(facts, cache));
+  if (!error)
     error = cache.writeCargoConfig(facts.user.config);
   if (!error)
     return true;
@@ -195,8 +233,10 @@ std::optional<Artifact> ensureBindings(const Project& project, const BuildOption
   if (std::optional<Artifact> fresh = freshArtifact(*facts, *cache))
     return fresh;
   if (!options.mayBuild) {
+    if (std::optional<Artifact> readable = readableArtifact(*facts, *cache))
+      return readable;
     engine.report(diag::BindingsNotBuilt, "no library of the last build fits the sources")
-        .help("`gos check --sandbox` in the project builds one");
+        .help("`gos check` in the project builds one; with `--sandbox` what that runs is confined");
     return std::nullopt;
   }
   if (llvm::Error error = cache->lock()) {
@@ -215,13 +255,14 @@ std::optional<Artifact> ensureBindings(const Project& project, const BuildOption
   }
   if (!checkReadable(*facts, *policy, engine))
     return std::nullopt;
-  const int64_t begin = int64_t(std::time(nullptr));
+  const int64_t begin = changeClock();
   Build build(*facts, options, *cache, engine);
   std::optional<Artifact> artifact = build.run();
   if (!artifact)
     return std::nullopt;
   Freshness freshness;
   freshness.key = keyOf(*facts); // with the lock as it is now
+  freshness.inputs = inputsOf(*facts);
   // Where Cargo left no list of what it read, it is asked again next time; the same if a source was
   // changed meanwhile.
   if (const auto files = filesBuiltFrom(*cache, targetName(facts->level))) {
@@ -270,7 +311,11 @@ bool explainSandbox(const Project& project, const BuildOptions& options, llvm::r
       explain.home = facts->host.homes.front();
     out << sandbox::explainText(*policy, *plan, explain);
     if (phase == Phase::Fetch)
-      out << "the fetch runs no code of the project; it reaches every host that you reach\n";
+      out << "the fetch runs no code of the project; it reaches every host that you reach: "
+          << (refusesInner(*facts)
+                  ? "addresses of this machine and of inner networks that the project names are "
+                    "refused beforehand, those that a name or a redirect leads to are not\n"
+                  : "addresses of this machine and of inner networks as well\n");
   }
   out << "the program itself is not confined by this\n";
   return true;

@@ -1,13 +1,15 @@
 #include "compiler/bindings/build.h"
 
 #include "compiler/bindings/first_lock.h"
+#include "compiler/bindings/inner_addresses.h"
+#include "compiler/bindings/probe.h"
+#include "compiler/bindings/reproducible.h"
 #include "diagnostics/escape.h"
 #include "sandbox/sys_error.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 
 #include <csignal>
 
@@ -37,39 +39,34 @@ std::string flagHere(llvm::StringRef flag) {
     return ("--sandbox-ro " + flag).str();
   if (flag.consume_front("--rw "))
     return ("--sandbox-rw " + flag).str();
-  if (flag.starts_with("--network"))
+  if (flag == "--network client")
     return "--sandbox-network";
   return {};
 }
 
-/// Directories of this machine have no place in a library: a panic in it names a file as it lies in
-/// the project. Of several that fit the compiler takes the last.
-std::string remapping(const BuildFacts& facts, const Cache& cache) {
-  std::vector<std::pair<std::string, std::string>> places = {
-      {cache.project(), "gossamer"},
-      {cache.cargoHome() + "/registry/src", "registry"},
-      {cache.cargoHome() + "/git/checkouts", "git"}};
-  const std::string& root = facts.project->root().directory;
-  for (const Binding& binding : facts.bindings)
-    if (binding.written->source == RustBinding::Source::Path)
-      places.emplace_back(binding.path, binding.written->key);
-  // A crate that lies in a package is named by its place there.
-  llvm::erase_if(places, [&](const auto& place) {
-    return llvm::any_of(facts.programDirectories, [&](const std::string& directory) {
-      return isAtOrBeneath(place.first, directory);
-    });
-  });
-  for (const std::string& directory : facts.programDirectories)
-    places.emplace_back(
-        directory, directory == root ? "" : llvm::StringRef(directory).rsplit('/').second.str());
-  llvm::stable_sort(places,
-                    [](const auto& a, const auto& b) { return a.first.size() < b.first.size(); });
-  std::string flags;
-  for (const auto& [from, to] : places)
-    // rustc cuts at the last `=`; what is no text cannot be written down.
-    if (!llvm::StringRef(to).contains('=') && llvm::json::isUTF8(from) && llvm::json::isUTF8(to))
-      flags += (flags.empty() ? "" : ", ") + tomlText("--remap-path-prefix=" + from + "=" + to);
-  return flags;
+/// Is this something that Cargo itself tries and does without? It looks after its caches, which a
+/// build only reads, and asks about files that may not be there.
+bool isCargosOwn(const sandbox::Denied& denied, const Cache& cache) {
+  return denied.process == "cargo" && (isAtOrBeneath(denied.path, cache.top()) ||
+                                       denied.operation == "query" || denied.operation == "list");
+}
+
+/// Whose act it was, as far as the name of the process and what failed say.
+std::string whoWanted(const sandbox::Denied& denied, const Messages& messages) {
+  const llvm::StringRef process = denied.process;
+  const bool links = process == "ld" || process == "collect2" || process == "cc";
+  std::string who;
+  if (!messages.failedScript().empty() && process != "rustc")
+    who = "crate `" + messages.failedScript() + "`: its build script";
+  else if (process.starts_with("build-script"))
+    who = "a build script";
+  else if (!messages.errors().empty())
+    who = "crate `" + messages.errors().front().crate + "`: a macro of it, or the compiler,";
+  else if (process == "rustc")
+    who = "a macro, or the compiler,";
+  else
+    who = "the build";
+  return links ? who + " (`" + denied.process + "`)" : who;
 }
 
 } // namespace
@@ -123,7 +120,7 @@ std::vector<std::string> argumentsOf(Phase phase, const BuildFacts& facts, const
             "--target-dir",
             cache.path(targetName(facts.level)),
             "--config",
-            "build.rustflags=[" + remapping(facts, cache) + "]"};
+            "build.rustflags=[" + remappingFlags(facts, cache) + "]"};
   }
   return {};
 }
@@ -155,7 +152,7 @@ void Build::endProgress() {
 }
 
 std::optional<Build::Finished> Build::start(Phase phase, std::vector<std::string> arguments,
-                                            bool watch) {
+                                            Shown shown, bool watch) {
   llvm::Expected<Policy> policy = policyOf(phase, facts_, cache_);
   if (!policy) {
     reportSandbox(policy.takeError(), engine_);
@@ -183,9 +180,11 @@ std::optional<Build::Finished> Build::start(Phase phase, std::vector<std::string
   const auto onError = [&](llvm::StringRef line) {
     finished.messages.takeError(line);
     // What failed comes as a report; the first two resolves are tries.
-    if (phase != Phase::OfflineFetch && phase != Phase::Query && !watch &&
-        !line.starts_with("error"))
-      relay(line);
+    if (phase == Phase::OfflineFetch || phase == Phase::Query || shown == Shown::Nothing ||
+        line.starts_with("error") ||
+        (shown == Shown::Updates && !line.trim().starts_with("Updating")))
+      return;
+    relay(line);
   };
   call.onOutput = onOutput;
   call.onError = onError;
@@ -257,9 +256,9 @@ void Build::reportFetch(const Finished& finished) {
            "HTTPS_PROXY";
     if (text.contains("failed to get `gossamer-binding`"))
       help =
-          "a crate of a registry or of git makes Cargo ask crates.io for `gossamer-binding`; where "
-          "that cannot be reached, let `[source.crates-io] replace-with` in your Cargo "
-          "configuration name a registry that can";
+          "a crate that a crate of a registry or of git depends on makes Cargo ask crates.io for "
+          "`gossamer-binding`; where that cannot be reached, let `[source.crates-io] replace-with` "
+          "in your Cargo configuration name a registry that can";
     if (text.contains("401") || text.contains("403") || text.contains("authenticat"))
       help =
           "tokens are taken from `credentials.toml` of your Cargo directory, for registries that "
@@ -271,6 +270,137 @@ void Build::reportFetch(const Finished& finished) {
     report.help(help);
 }
 
+static bool anyLine(const Messages& messages, llvm::ArrayRef<llvm::StringRef> pieces) {
+  return llvm::any_of(messages.complaint(), [&](llvm::StringRef line) {
+    return llvm::any_of(pieces, [&](llvm::StringRef piece) { return line.contains(piece); });
+  });
+}
+
+std::optional<Build::Finished> Build::startOnline(std::vector<std::string> arguments, Shown shown) {
+  std::optional<Finished> finished = start(Phase::Fetch, arguments, shown);
+  // Some distributions link Cargo with a git library that refuses what Cargo asks of it.
+  if (!finished || gitProgram_ || finished->result.code == 0 ||
+      !anyLine(finished->messages, {"git_proxy_options", "git_fetch_options"}))
+    return finished;
+  gitProgram_ = true;
+  return start(Phase::Fetch, std::move(arguments), shown);
+}
+
+bool Build::refuseInner(llvm::StringRef lock) {
+  if (!refusesInner(facts_))
+    return true;
+  bool good = true;
+  for (const InnerAddress& each : innerAddresses(facts_, lock)) {
+    good = false;
+    const std::string what = "`" + each.url + "` in `" + each.place +
+                             "` is an address of this machine or of an inner network";
+    Diagnostic& report = each.binding != nullptr
+                             ? engine_.report(each.binding->written->keySpan, diag::BindingRefused,
+                                              each.binding->written->key, what)
+                             : engine_.report(diag::BindingsFetch, what);
+    report.help("if it is meant: --sandbox-network, or name the host in `[registries]` of your "
+                "own Cargo configuration");
+  }
+  return good;
+}
+
+std::optional<std::vector<LockedPackage>> Build::findCrates(llvm::StringRef lock) {
+  const std::vector<const Binding*> crates = unknownCrates(lock, facts_.bindings);
+  std::vector<std::string> pins(crates.size());
+  const std::string directory = "workspace/question";
+  const std::vector<std::string> arguments = {"fetch", "--manifest-path",
+                                              cache_.path(directory + "/Cargo.toml")};
+  // Cargo names one crate at a time that has several versions.
+  for (size_t round = 0; !crates.empty() && round <= crates.size(); ++round) {
+    cache_.remove(directory + "/Cargo.lock");
+    llvm::Error error = cache_.write(directory + "/src/lib.rs", "");
+    if (!error)
+      error = cache_.write(directory + "/Cargo.toml", probeManifest(crates, pins));
+    if (error) {
+      reportCache(std::move(error), engine_);
+      return std::nullopt;
+    }
+    std::optional<Finished> finished = startOnline(arguments, Shown::Updates);
+    if (!finished)
+      return std::nullopt;
+    if (finished->result.code == 0)
+      return probeAnswer(cache_.read(directory + "/Cargo.lock", uint64_t(1) << 20).value_or(""));
+    const std::optional<Ambiguous> several = ambiguousCrate(finished->messages.complaint());
+    if (!several)
+      break; // what is wrong the resolve says
+    const auto found = llvm::find_if(
+        crates, [&](const Binding* binding) { return binding->written->key == several->crate; });
+    if (found == crates.end())
+      break;
+    pins[size_t(found - crates.begin())] = several->newest;
+  }
+  return std::vector<LockedPackage>();
+}
+
+/// With the project's lock as it is: offline, then with the crates that it names.
+Build::Resolved Build::resolveLocked() {
+  const auto isStale = [](const Finished& finished) {
+    return anyLine(finished.messages, {"--locked"});
+  };
+  std::vector<std::string> arguments = argumentsOf(Phase::OfflineFetch, facts_, cache_);
+  arguments.push_back("--locked");
+  std::optional<Finished> finished = start(Phase::OfflineFetch, std::move(arguments));
+  if (!finished)
+    return Resolved::Reported;
+  if (finished->result.code == 0)
+    return Resolved::Yes;
+  if (isStale(*finished))
+    return Resolved::No;
+  // The lock fits, and only the crates are missing.
+  std::vector<std::string> online = argumentsOf(Phase::Fetch, facts_, cache_);
+  online.push_back("--locked");
+  std::optional<Finished> fetched = startOnline(std::move(online));
+  if (!fetched)
+    return Resolved::Reported;
+  if (fetched->result.code == 0)
+    return Resolved::Yes;
+  if (isStale(*fetched))
+    return Resolved::No;
+  reportFetch(*fetched);
+  return Resolved::Reported;
+}
+
+/// With the network, from a lock that says what is known.
+Build::Resolved Build::resolveOnline(llvm::StringRef lock) {
+  const std::optional<std::vector<LockedPackage>> found = findCrates(lock);
+  if (!found)
+    return Resolved::Reported;
+  if (llvm::Error error =
+          cache_.write("workspace/Cargo.lock", firstLock(lock, facts_.bindings, *found))) {
+    reportCache(std::move(error), engine_);
+    return Resolved::Reported;
+  }
+  std::optional<Finished> finished = startOnline(argumentsOf(Phase::Fetch, facts_, cache_));
+  if (!finished)
+    return Resolved::Reported;
+  if (finished->result.code == 0)
+    return Resolved::Yes;
+  // A crate further down depends on `gossamer-binding`, and crates.io cannot be asked about it.
+  // Everything else is known by now, so that it can do without.
+  if (anyLine(finished->messages, {"`gossamer-binding`"})) {
+    const std::optional<Finished> offline =
+        start(Phase::OfflineFetch, argumentsOf(Phase::OfflineFetch, facts_, cache_));
+    if (!offline)
+      return Resolved::Reported;
+    if (offline->result.code == 0)
+      return Resolved::Yes;
+    std::vector<std::string> locked = argumentsOf(Phase::Fetch, facts_, cache_);
+    locked.push_back("--locked");
+    const std::optional<Finished> last = startOnline(std::move(locked));
+    if (!last)
+      return Resolved::Reported;
+    if (last->result.code == 0)
+      return Resolved::Yes;
+  }
+  reportFetch(*finished);
+  return Resolved::Reported;
+}
+
 bool Build::fetch() {
   const std::string& directory = facts_.project->root().directory;
   llvm::Expected<std::optional<std::string>> before = readProjectLock(directory);
@@ -279,86 +409,38 @@ bool Build::fetch() {
         .help("remove it; the next build writes it anew");
     return false;
   }
+  const std::string lock = before->value_or("");
   if (*before) {
     // What Cargo cannot read at all is better said here.
-    if (llvm::Expected<std::vector<LockedPackage>> parsed = parseLock(**before); !parsed) {
+    if (llvm::Expected<std::vector<LockedPackage>> parsed = parseLock(lock); !parsed) {
       engine_.report(diag::BindingsLockRefused, llvm::toString(parsed.takeError()))
           .help("take it from version control again, or remove it and build");
       return false;
     }
-  }
-  if (*before)
-    if (llvm::Error error = cache_.write("workspace/Cargo.lock", **before)) {
+    if (llvm::Error error = cache_.write("workspace/Cargo.lock", lock)) {
       reportCache(std::move(error), engine_);
       return false;
     }
+  }
+  if (!refuseInner(lock))
+    return false;
 
   // As it is locked; then with what was fetched before; the network comes last.
-  bool done = false;
-  if (*before) {
-    std::vector<std::string> arguments = argumentsOf(Phase::OfflineFetch, facts_, cache_);
-    arguments.push_back("--locked");
-    std::optional<Finished> finished = start(Phase::OfflineFetch, std::move(arguments));
-    if (!finished)
-      return false;
-    done = finished->result.code == 0;
-    // The lock fits, and only the crates are missing: fetch those that it names.
-    if (!done) {
-      bool stale = llvm::any_of(finished->messages.complaint(), [](const std::string& line) {
-        return llvm::StringRef(line).contains("--locked");
-      });
-      if (!stale) {
-        std::vector<std::string> online = argumentsOf(Phase::Fetch, facts_, cache_);
-        online.push_back("--locked");
-        std::optional<Finished> fetched = start(Phase::Fetch, std::move(online));
-        if (!fetched)
-          return false;
-        done = fetched->result.code == 0;
-        // An unlocked fetch keeps what a lock that fits names.
-        stale = llvm::any_of(fetched->messages.complaint(), [](const std::string& line) {
-          return llvm::StringRef(line).contains("--locked") ||
-                 llvm::StringRef(line).contains("git_proxy_options");
-        });
-        if (!done && !stale) {
-          reportFetch(*fetched);
-          return false;
-        }
-      }
-    }
-  }
-  if (!done) {
-    if (llvm::Error error = cache_.write("workspace/Cargo.lock",
-                                         firstLock(before->value_or(""), facts_.bindings))) {
+  Resolved resolved = *before ? resolveLocked() : Resolved::No;
+  if (resolved == Resolved::No) {
+    if (llvm::Error error =
+            cache_.write("workspace/Cargo.lock", firstLock(lock, facts_.bindings, {}))) {
       reportCache(std::move(error), engine_);
       return false;
     }
-    std::optional<Finished> finished =
+    const std::optional<Finished> offline =
         start(Phase::OfflineFetch, argumentsOf(Phase::OfflineFetch, facts_, cache_));
-    if (!finished)
+    if (!offline)
       return false;
-    done = finished->result.code == 0;
+    resolved = offline->result.code == 0 ? Resolved::Yes : resolveOnline(lock);
   }
-  if (!done) {
-    std::optional<Finished> finished =
-        start(Phase::Fetch, argumentsOf(Phase::Fetch, facts_, cache_));
-    if (!finished)
-      return false;
-    // Some distributions link Cargo with a git library that refuses what Cargo asks of it.
-    if (finished->result.code != 0 &&
-        llvm::any_of(finished->messages.complaint(), [](const std::string& line) {
-          return llvm::StringRef(line).contains("git_proxy_options") ||
-                 llvm::StringRef(line).contains("git_fetch_options");
-        })) {
-      gitProgram_ = true;
-      finished = start(Phase::Fetch, argumentsOf(Phase::Fetch, facts_, cache_));
-      if (!finished)
-        return false;
-    }
-    if (finished->result.code != 0) {
-      reportFetch(*finished);
-      return false;
-    }
-  }
+  if (resolved == Resolved::Reported)
+    return false;
   const std::optional<std::string> after = cache_.read("workspace/Cargo.lock", uint64_t(16) << 20);
   if (!after) {
     engine_.report(diag::BindingsFetch, "Cargo left no lock");
@@ -370,7 +452,7 @@ bool Build::fetch() {
               "of that name");
     return false;
   }
-  if (*after == before->value_or(""))
+  if (*after == lock)
     return true;
   if (llvm::Error error = writeProjectLock(directory, *after)) {
     engine_.report(diag::BindingsLockRefused, llvm::toString(std::move(error)))
@@ -398,26 +480,21 @@ void Build::addDenials(Diagnostic& report, const Messages& messages) {
   }
   // Watching costs, so it is done for a build that has failed: what was built stays, and Cargo goes
   // on where it stopped.
-  std::optional<Finished> again =
-      start(Phase::Build, argumentsOf(Phase::Build, facts_, cache_), /*watch=*/true);
+  std::optional<Finished> again = start(Phase::Build, argumentsOf(Phase::Build, facts_, cache_),
+                                        Shown::Nothing, /*watch=*/true);
   if (!again || !again->result.report)
     return;
   size_t shown = 0;
   std::vector<std::string> flags;
   for (const sandbox::Denied& denied : again->result.report->denied) {
-    if (denied.harmless)
+    if (denied.harmless || isCargosOwn(denied, cache_))
       continue;
-    std::string who = "crate `" + messages.failedScript() + "`: its build script";
-    if (messages.failedScript().empty()) {
-      who = messages.errors().empty() ? "the build"
-                                      : "crate `" + messages.errors().front().crate +
-                                            "`: a macro of it, or the compiler,";
-    }
-    if (denied.process == "ld" || denied.process == "collect2" || denied.process == "cc")
-      who += " (`" + denied.process + "`)";
     if (++shown <= 10)
-      report.note(who + " wanted to " + denied.operation + " `" +
+      report.note(whoWanted(denied, messages) + " wanted to " + denied.operation + " `" +
                   (denied.path.empty() ? denied.address : denied.path) + "`: " + denied.rule);
+    // What other projects build from is opened to no crate.
+    if (isAtOrBeneath(denied.path, cache_.top()))
+      continue;
     if (const std::string flag = flagHere(denied.flag);
         !flag.empty() && !llvm::is_contained(flags, flag))
       flags.push_back(flag);

@@ -26,11 +26,24 @@ private:
     CargoResult result;
     Messages messages;
   };
-  /// Runs one phase. None after a report: the sandbox, an interrupt.
+  /// What of a phase is shown while it runs.
+  enum class Shown : uint8_t { Progress, Updates, Nothing };
+  /// Runs one phase; `watch`: what is refused is collected. None after a report: the sandbox, an
+  /// interrupt.
   std::optional<Finished> start(Phase phase, std::vector<std::string> arguments,
-                                bool watch = false);
+                                Shown shown = Shown::Progress, bool watch = false);
+  /// A fetch with the network; where Cargo's own git does not work, once more with the program.
+  std::optional<Finished> startOnline(std::vector<std::string> arguments,
+                                      Shown shown = Shown::Progress);
   bool checkVersion();
   bool fetch();
+  bool refuseInner(llvm::StringRef lock);
+  /// What registries and repositories offer of the bindings that no lock knows; empty where that
+  /// cannot be found out. None after a report.
+  std::optional<std::vector<LockedPackage>> findCrates(llvm::StringRef lock);
+  enum class Resolved : uint8_t { No, Yes, Reported };
+  Resolved resolveLocked();
+  Resolved resolveOnline(llvm::StringRef lock);
   bool build();
   void reportFetch(const Finished& finished);
   void reportBuild(const Finished& finished);

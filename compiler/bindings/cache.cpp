@@ -203,13 +203,13 @@ llvm::Error Cache::makeDirectory(const std::string& name) const {
 }
 
 static llvm::Error writeIn(int directory, llvm::StringRef shown, const std::string& name,
-                           llvm::StringRef bytes) {
+                           llvm::StringRef bytes, unsigned mode = 0600) {
   if (const UniqueFd fd = openBeneath(directory, name, O_RDONLY)) {
     const ReadBytes old = readAll(fd.get(), bytes.size() + 1);
     if (old.failure == Failure::None && old.bytes == bytes)
       return llvm::Error::success();
   }
-  if (llvm::Error error = replaceFile(directory, name, bytes, 0600)) {
+  if (llvm::Error error = replaceFile(directory, name, bytes, mode)) {
     int number = EIO;
     llvm::handleAllErrors(
         std::move(error), [&](const SysError& system) { number = system.number(); },
@@ -224,6 +224,10 @@ llvm::Error Cache::write(const std::string& name, llvm::StringRef bytes) const {
     if (llvm::Error error = makeDirectory(name.substr(0, slash)))
       return error;
   return writeIn(fd_.get(), project_, name, bytes);
+}
+
+llvm::Error Cache::writeProgram(const std::string& name, llvm::StringRef bytes) const {
+  return writeIn(fd_.get(), project_, name, bytes, 0700);
 }
 
 llvm::Error Cache::writeCargoConfig(llvm::StringRef bytes) const {

@@ -44,6 +44,8 @@ public:
 
   const std::string& cargoHome() const { return cargoHome_; }
   const std::string& project() const { return project_; }
+  /// What holds the caches of all projects.
+  llvm::StringRef top() const { return llvm::StringRef(cargoHome_).rsplit('/').first; }
   std::string path(llvm::StringRef name) const { return project_ + "/" + name.str(); }
   int descriptor() const { return fd_.get(); }
 
@@ -52,6 +54,8 @@ public:
   /// Replaces a file beneath the project's directory, or beneath `cargo` of the cache, whole; does
   /// nothing if it holds these bytes already.
   llvm::Error write(const std::string& name, llvm::StringRef bytes) const;
+  /// The same for a program.
+  llvm::Error writeProgram(const std::string& name, llvm::StringRef bytes) const;
   llvm::Error writeCargoConfig(llvm::StringRef bytes) const;
   /// A file of ours; empty if it is missing or none of ours.
   std::optional<std::string> read(const std::string& name, uint64_t cap) const;

@@ -38,6 +38,7 @@ bool isWord(StringRef text) {
 struct Package {
   std::string name, version, directory;
   std::vector<std::string> dependencies;
+  std::string source; // empty: a path
 };
 
 /// Packages of directories, and of the directories that their manifests name.
@@ -128,16 +129,17 @@ private:
 
 } // namespace
 
-std::string firstLock(StringRef before, llvm::ArrayRef<Binding> bindings) {
+std::string firstLock(StringRef before, llvm::ArrayRef<Binding> bindings,
+                      llvm::ArrayRef<LockedPackage> found) {
   Walk walk;
-  Package top{kRootPackage, "0.0.0", {}, {"gossamer-binding", "gossamer-binding-macros"}};
+  Package top{kRootPackage, "0.0.0", {}, {"gossamer-binding", "gossamer-binding-macros"}, {}};
   for (const Binding& binding : bindings) {
     if (binding.written->source == RustBinding::Source::Path) {
       if (std::string name = walk.add(binding.path); !name.empty())
         top.dependencies.push_back(std::move(name));
     } else if (binding.written->source == RustBinding::Source::SourceFile &&
                isWord(binding.written->key)) {
-      walk.packages.push_back({binding.written->key, "0.0.0", {}, {"gossamer-binding"}});
+      walk.packages.push_back({binding.written->key, "0.0.0", {}, {"gossamer-binding"}, {}});
       top.dependencies.push_back(binding.written->key);
     }
   }
@@ -146,9 +148,18 @@ std::string firstLock(StringRef before, llvm::ArrayRef<Binding> bindings) {
     return package.name == "gossamer-binding" || package.name == "gossamer-binding-macros" ||
            package.name == kRootPackage;
   });
+  // Whether they do depend on it nobody knows yet; Cargo leaves out what is not so.
+  for (const LockedPackage& each : found) {
+    if (!isWord(each.name) || !isWord(each.version) ||
+        llvm::any_of(packages, [&](const Package& other) { return other.name == each.name; }))
+      continue;
+    top.dependencies.push_back(each.name);
+    packages.push_back({each.name, each.version, {}, {"gossamer-binding"}, each.source});
+  }
   packages.push_back(std::move(top));
-  packages.push_back({"gossamer-binding", crateVersion().str(), {}, {"gossamer-binding-macros"}});
-  packages.push_back({"gossamer-binding-macros", crateVersion().str(), {}, {}});
+  packages.push_back(
+      {"gossamer-binding", crateVersion().str(), {}, {"gossamer-binding-macros"}, {}});
+  packages.push_back({"gossamer-binding-macros", crateVersion().str(), {}, {}, {}});
 
   std::string text = before.empty() ? "version = 3\n" : before.str();
   std::vector<LockedPackage> locked;
@@ -158,11 +169,13 @@ std::string firstLock(StringRef before, llvm::ArrayRef<Binding> bindings) {
     llvm::consumeError(parsed.takeError());
   for (Package& package : packages) {
     if (llvm::any_of(locked, [&](const LockedPackage& other) {
-          return other.name == package.name && other.source.empty();
+          return other.name == package.name && other.source.empty() == package.source.empty();
         }))
       continue;
     text +=
         "\n[[package]]\nname = \"" + package.name + "\"\nversion = \"" + package.version + "\"\n";
+    if (!package.source.empty())
+      text += "source = \"" + package.source + "\"\n";
     if (package.dependencies.empty())
       continue;
     llvm::sort(package.dependencies);

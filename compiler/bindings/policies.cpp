@@ -1,5 +1,6 @@
 #include "compiler/bindings/policies.h"
 
+#include "compiler/bindings/reproducible.h"
 #include "sandbox/policy/decide.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -164,7 +165,8 @@ private:
     policy_ = policy_.setEnv("PATH", path)
                   .setEnv("HOME", cache_.project() + "/home")
                   .setEnv("CARGO_HOME", cache_.cargoHome())
-                  .setEnv("RUSTC", facts_.toolchain.rustc)
+                  .setEnv("RUSTC", phase_ == Phase::Build ? cache_.path(kCompilerScript)
+                                                          : facts_.toolchain.rustc)
                   .setEnv("CARGO_TERM_COLOR", "never")
                   .setEnv("CARGO_TERM_PROGRESS_WHEN", "never")
                   .setEnv("GIT_TERMINAL_PROMPT", "0")

@@ -1,5 +1,6 @@
 #include "compiler/bindings/user_cargo.h"
 
+#include "compiler/bindings/inner_addresses.h"
 #include "manifest/toml_reader.h"
 #include "sandbox/beneath.h"
 #include "sandbox/command/command_policy.h"
@@ -171,6 +172,12 @@ private:
   void writeEntry(llvm::raw_ostream& out, llvm::StringRef key, const TomlValue& value) {
     if (value.kind == TomlValue::Kind::Float || value.kind == TomlValue::Kind::Time)
       return;
+    if (std::string host =
+            value.kind == TomlValue::Kind::Text && value.text.find("://") != std::string::npos
+                ? authorityOf(value.text)
+                : std::string();
+        !host.empty())
+      user_.hosts.push_back(std::move(host));
     writeText(out, key);
     out << " = ";
     writeValue(out, value);

@@ -18,6 +18,7 @@ struct UserCargo {
   std::string config;                // the configuration that we write
   std::vector<EnvSetting> tokens;    // for the fetch alone
   std::vector<std::string> readOnly; // local registries and certificates that it names
+  std::vector<std::string> hosts;    // of all addresses in it, as `authorityOf` gives them
 };
 
 /// Reads the configuration of the user; what is not understood is left out.

@@ -196,6 +196,38 @@ std::string tomlText(llvm::StringRef text) {
   return quoted + '"';
 }
 
+std::string dependencyOf(const Binding& binding, llvm::StringRef version, bool withFeatures) {
+  const RustBinding& written = *binding.written;
+  std::string text = "{ package = " + tomlText(written.key);
+  switch (written.source) {
+  case RustBinding::Source::Version:
+    text += ", version = " + tomlText(version.empty() ? llvm::StringRef(written.value) : version);
+    break;
+  case RustBinding::Source::Path:
+    text += ", path = " + tomlText(binding.path);
+    break;
+  case RustBinding::Source::SourceFile:
+    text += ", path = " + tomlText("sources/" + written.key);
+    break;
+  case RustBinding::Source::Git:
+    text += ", git = " + tomlText(binding.path.empty() ? written.value : fileUrl(binding.path));
+    for (const auto& [key, value] :
+         {std::pair("tag", &written.tag), {"branch", &written.branch}, {"rev", &written.revision}})
+      if (!value->empty())
+        text += ", " + std::string(key) + " = " + tomlText(*value);
+    break;
+  }
+  if (withFeatures && !written.features.empty()) {
+    text += ", features = [";
+    for (const std::string& feature : written.features)
+      text += tomlText(feature) + ", ";
+    text += ']';
+  }
+  if (withFeatures && !written.defaultFeatures)
+    text += ", default-features = false";
+  return text + " }";
+}
+
 std::string workspaceManifest(llvm::ArrayRef<Binding> bindings) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -206,38 +238,8 @@ std::string workspaceManifest(llvm::ArrayRef<Binding> bindings) {
          "[lib]\ncrate-type = [\"cdylib\"]\n\n[workspace]\nresolver = \"2\"\n\n[dependencies]\n"
          "gossamer-binding = { path = \"../crates/gossamer-binding\" }\n"
          "gossamer-binding-macros = { path = \"../crates/gossamer-binding-macros\" }\n";
-  for (const auto& [index, binding] : llvm::enumerate(bindings)) {
-    const RustBinding& written = *binding.written;
-    out << "binding" << index << " = { package = " << tomlText(written.key);
-    switch (written.source) {
-    case RustBinding::Source::Version:
-      out << ", version = " << tomlText(written.value);
-      break;
-    case RustBinding::Source::Path:
-      out << ", path = " << tomlText(binding.path);
-      break;
-    case RustBinding::Source::SourceFile:
-      out << ", path = " << tomlText("sources/" + written.key);
-      break;
-    case RustBinding::Source::Git:
-      out << ", git = " << tomlText(binding.path.empty() ? written.value : fileUrl(binding.path));
-      for (const auto& [key, value] : {std::pair("tag", &written.tag),
-                                       {"branch", &written.branch},
-                                       {"rev", &written.revision}})
-        if (!value->empty())
-          out << ", " << key << " = " << tomlText(*value);
-      break;
-    }
-    if (!written.features.empty()) {
-      out << ", features = [";
-      for (const std::string& feature : written.features)
-        out << tomlText(feature) << ", ";
-      out << ']';
-    }
-    if (!written.defaultFeatures)
-      out << ", default-features = false";
-    out << " }\n";
-  }
+  for (const auto& [index, binding] : llvm::enumerate(bindings))
+    out << "binding" << index << " = " << dependencyOf(binding, "", /*withFeatures=*/true) << '\n';
   out << "\n[patch.crates-io]\n"
          "gossamer-binding = { path = \"../crates/gossamer-binding\" }\n"
          "gossamer-binding-macros = { path = \"../crates/gossamer-binding-macros\" }\n\n"

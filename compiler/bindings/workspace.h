@@ -25,6 +25,9 @@ struct Binding {
 /// the same place counts once. None after reports.
 std::optional<std::vector<Binding>> collectBindings(const Project& project, Engine& engine);
 
+/// A binding as the value of a dependency; a version that is not empty counts instead of the one
+/// that is written.
+std::string dependencyOf(const Binding& binding, llvm::StringRef version, bool withFeatures);
 /// The manifest of the workspace.
 std::string workspaceManifest(llvm::ArrayRef<Binding> bindings);
 /// Writes the workspace and our crates into the cache.

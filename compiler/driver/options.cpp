@@ -235,6 +235,9 @@ private:
     case OptionId::SandboxExplain:
       options_.sandbox.explain = true;
       return true;
+    case OptionId::NoBuild:
+      options_.noBuild = true;
+      return true;
     case OptionId::Output:
       return path("-o", value, options_.output);
     case OptionId::TestRun:

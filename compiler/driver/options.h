@@ -58,6 +58,7 @@ struct Options {
   ColourWhen colour = ColourWhen::Auto;
   bool quiet = false;
   SandboxFlags sandbox;
+  bool noBuild = false; // Rust bindings are taken as they are, and Cargo is not started
   std::string output; // of build
   TestFlags test;
   bool docMarkdown = false;

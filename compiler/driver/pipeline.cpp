@@ -162,6 +162,7 @@ bool Compilation::addBindings() {
   bindings::BuildOptions build;
   build.sandbox = options_.sandbox;
   build.quiet = options_.quiet;
+  build.mayBuild = !options_.noBuild;
   if (!options_.quiet && options_.messageFormat == MessageFormat::Text)
     build.progress = &llvm::errs();
   artifact_ = bindings::ensureBindings(*project_, build, engine_);

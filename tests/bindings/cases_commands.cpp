@@ -165,6 +165,57 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("T087 `gos check --no-build` starts no Cargo, and says what is missing") {
+  if (missesCargo("--no-build"))
+    return;
+  for (As who : identities()) {
+    CAPTURE(std::string(name(who)));
+    Bound bound(who);
+    makeProgram(bound);
+    // The user's own Cargo, which says that it was started.
+    const std::string tools = bound.room.top() + "/tools", mark = bound.room.top() + "/mark";
+    bound.room.makeDirectory(tools);
+    for (const std::string program : {"cargo", "rustc"})
+      bound.room.write(
+          tools + "/" + program,
+          "#!/bin/sh\necho \"$0\" >> " + mark + "\nexec /usr/bin/" + program + " \"$@\"\n", 0755);
+    How how = bound.how;
+    how.set["PATH"] = tools + ":/usr/bin:/bin";
+    const Command check = commands().front();
+    const auto unbuilt = [&](const std::vector<std::string>& flags) {
+      files::remove(mark);
+      const Outcome outcome = gosRun(bound, check, flags, how);
+      CHECK_FALSE(bound.room.exists(mark));
+      return outcome;
+    };
+    const Outcome missing = unbuilt({"--no-build"});
+    CHECK(missing.code == 1);
+    CHECK_MESSAGE(has(missing.err, "GJ0050"), missing.err);
+    CHECK_FALSE(bound.room.exists("bindings.lock"));
+    const Outcome json = unbuilt({"--no-build", "--message-format=json"});
+    CHECK(json.code == 1);
+    llvm::Expected<llvm::json::Value> value =
+        llvm::json::parse(llvm::StringRef(json.err).split('\n').first);
+    REQUIRE_MESSAGE(bool(value), json.err);
+    CHECK(value->getAsObject()->getString("code") == llvm::StringRef("GJ0050"));
+
+    const Outcome built = gosRun(bound, check, {"--sandbox=none"}, how);
+    CHECK_MESSAGE(built.code == 0, built.err);
+    CHECK(bound.room.exists(mark));
+    const Outcome fresh = unbuilt({"--no-build"});
+    CHECK_MESSAGE(fresh.code == 0, fresh.err);
+    // What the library declares is known: a call that does not fit is found.
+    bound.room.write(
+        "src/main.gos",
+        "use stats::fast\n\nfn main() {\n    println!(\"{}\", fast::double(\"x\"))\n}\n");
+    CHECK(has(unbuilt({"--no-build"}).err, "src/main.gos:4"));
+    bound.write("rust/stats/src/lib.rs", std::string(Bound::kLibrary) + "// changed\n");
+    CHECK(has(unbuilt({"--no-build"}).err, "GJ0050"));
+  }
+  Bound bound(identities().back());
+  CHECK(gosRun(bound, commands()[1], {"--no-build"}, bound.how).code == 2);
+}
+
 TEST_CASE("--sandbox-explain prints both policies for each command and builds nothing") {
   if (missesCargo("explain"))
     return;

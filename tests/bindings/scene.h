@@ -102,10 +102,26 @@ public:
                               : name.size() == 3
                                   ? "3/" + name.substr(0, 1) + "/" + name
                                   : name.substr(0, 2) + "/" + name.substr(2, 2) + "/" + name;
-    page("/index/" + place, "{\"name\":\"" + name + "\",\"vers\":\"" + version + "\",\"deps\":[" +
-                                list + "],\"cksum\":\"" + sum +
+    // One more version of a crate stands behind the others.
+    std::string before = pageOf("/index/" + place);
+    if (before.find("\"vers\":\"" + version + "\"") != std::string::npos)
+      before.clear();
+    page("/index/" + place, before + "{\"name\":\"" + name + "\",\"vers\":\"" + version +
+                                "\",\"deps\":[" + list + "],\"cksum\":\"" + sum +
                                 "\",\"features\":{},\"yanked\":false}\n");
     page("/dl/" + name + "-" + version + ".crate", archive);
+  }
+  std::string pageOf(const std::string& path) {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    const auto found = pages_.find(path);
+    return found != pages_.end() ? found->second : std::string();
+  }
+  /// Replaces the one place of a text in a page.
+  void edit(const std::string& path, const std::string& from, const std::string& to) {
+    std::string text = pageOf(path);
+    const size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    page(path, text.replace(at, from.size(), to));
   }
   /// The user's configuration that takes crates.io from here.
   std::string replacement() const {
