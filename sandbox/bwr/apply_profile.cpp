@@ -91,6 +91,13 @@ public:
     for (const std::string& pattern : phase.expects)
       if (std::optional<std::string> path = expandPath(pattern, names_); path && !exists(*path))
         applied_.missing.push_back(std::move(*path));
+    applied_.isProject = llvm::any_of(profile_.project, [&](const std::string& marker) {
+      return exists(applied_.project + "/" + marker);
+    });
+    for (const std::string& pattern : phase.installed)
+      if (std::optional<std::string> path = expandPath(pattern, names_))
+        applied_.installed.push_back(std::move(*path));
+    useLog(phase);
     return std::move(applied_);
   }
 
@@ -128,6 +135,18 @@ private:
       applied_.rules.push_back({applied_.project, Access::ReadOnly, Origin::Profile, {}});
     if (phase.project)
       applied_.rules.push_back({input_.workdir, *phase.project, Origin::Profile, {}});
+  }
+
+  /// Only what is of this project and profile alone is taken away before a run.
+  void useLog(const Phase& phase) {
+    if (phase.offlineLog.empty() || input_.network != NetworkMode::None)
+      return;
+    const std::optional<std::string> path = expandPath(phase.offlineLog.front(), names_);
+    if (!path || names_.privateDirectory.empty() || !isAtOrBeneath(*path, names_.privateDirectory))
+      return;
+    if (input_.make)
+      (void)::unlink(path->c_str());
+    applied_.offlineLog = *path;
   }
 
   /// The canonical place of a pattern, or none with a note: what leads out of the project through a

@@ -27,7 +27,10 @@ struct AppliedProfile {
   std::vector<EnvSetting> setEnv;
   std::vector<std::string> notes;     // what was left out, and why
   std::vector<std::string> madeFiles; // empty ones, to be removed if they still are
+  bool isProject = false;             // one of the marker files is there
   std::vector<std::string> missing;   // of `expects`
+  std::vector<std::string> installed; // any of them is enough
+  std::string offlineLog;             // removed before a run that makes it anew; may be empty
 };
 
 /// Applies the phase that the arguments choose. An error is a directory that could not be made.

@@ -3,6 +3,8 @@
 #include "diagnostics/json_writer.h"
 #include "sandbox/sys_error.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <csignal>
 #include <fcntl.h>
 #include <unistd.h>
@@ -128,6 +130,8 @@ std::string resultJson(const Request& request, const sandbox::RunResult& result,
   json.endArray();
   json.key("cover_lost");
   json.boolean(result.coverLost);
+  json.key("network_refused");
+  json.boolean(result.networkRefused);
   if (report != nullptr) {
     json.key("report");
     json.beginObject();
@@ -140,7 +144,8 @@ std::string resultJson(const Request& request, const sandbox::RunResult& result,
   return json.finish();
 }
 
-void printEnd(llvm::raw_ostream& out, const Request& request, const sandbox::RunResult& result) {
+void printEnd(llvm::raw_ostream& out, const Request& request, const sandbox::RunResult& result,
+              llvm::StringRef networkNote) {
   if (result.coverLost)
     print(out, {result.code,
                 "policy",
@@ -151,9 +156,21 @@ void printEnd(llvm::raw_ostream& out, const Request& request, const sandbox::Run
   for (const std::string& path : result.createdGuards)
     printNote(out, "the command made `" + path +
                        "`, which is read by programs outside of the sandbox; look at it first");
-  if (result.code != 0 && result.signal == 0)
-    for (const std::string& hint : request.hints)
-      printNote(out, hint);
+  if (result.code == 0 || result.signal != 0)
+    return;
+  for (const std::string& hint : request.hints)
+    printNote(out, hint);
+  bool missing = false;
+  for (const MissingFile& file : request.missing)
+    if (llvm::none_of(file.anyOf, [](const std::string& path) {
+          return ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+        })) {
+      printNote(out, file.hint);
+      missing = true;
+    }
+  // What to run first has been said then.
+  if (!networkNote.empty() && !missing)
+    printNote(out, networkNote);
 }
 
 } // namespace gos::bwr

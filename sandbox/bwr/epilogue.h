@@ -31,7 +31,9 @@ private:
 };
 
 /// The text of an ended run: what was lost or made, and what a failed step may have wanted.
-void printEnd(llvm::raw_ostream& out, const Request& request, const sandbox::RunResult& result);
+/// `networkNote` is what is said to one that wanted the network; may be empty.
+void printEnd(llvm::raw_ostream& out, const Request& request, const sandbox::RunResult& result,
+              llvm::StringRef networkNote);
 
 /// The objects themselves.
 std::string failureJson(const Failure& failure, const Options* options);

@@ -28,6 +28,8 @@ struct Phase {
   NetworkMode network = NetworkMode::None;
   std::optional<Access> project;
   std::vector<std::string> readOnly, readWrite, create, createFiles, expects;
+  std::vector<std::string> installed, declared; // the latter "FILE WORD"
+  std::vector<std::string> offlineWords, offlineCheck, offlineLog;
   std::vector<std::string> namedPrograms; // "FILE WORD"
   std::vector<std::string> pass;
   std::vector<EnvSetting> set, setOffline;

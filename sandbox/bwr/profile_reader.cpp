@@ -288,6 +288,11 @@ private:
     case Key::PhaseCreate:
     case Key::PhaseCreateFiles:
     case Key::PhaseExpects:
+    case Key::PhaseInstalled:
+    case Key::PhaseDeclared:
+    case Key::PhaseOfflineWords:
+    case Key::PhaseOfflineCheck:
+    case Key::PhaseOfflineLog:
     case Key::PhaseNamedPrograms:
     case Key::PhasePass:
     case Key::PhaseSet:
@@ -348,6 +353,16 @@ private:
       phase.createFiles = value.list;
     else if (key == Key::PhaseExpects)
       phase.expects = value.list;
+    else if (key == Key::PhaseInstalled)
+      phase.installed = value.list;
+    else if (key == Key::PhaseDeclared)
+      phase.declared = value.list;
+    else if (key == Key::PhaseOfflineWords)
+      phase.offlineWords = value.list;
+    else if (key == Key::PhaseOfflineCheck)
+      phase.offlineCheck = value.list;
+    else if (key == Key::PhaseOfflineLog)
+      phase.offlineLog = value.list;
     else if (key == Key::PhaseNamedPrograms)
       phase.namedPrograms = value.list;
     else if (key == Key::PhasePass)

@@ -107,13 +107,14 @@ private:
         return fail(file.takeError());
       learnedFile = std::move(*file);
     }
-    // From here on no signal is lost: one that comes while the command starts is its own.
-    llvm::Expected<std::unique_ptr<SignalRelay>> relay = SignalRelay::create();
-    if (!relay)
-      return fail(relay.takeError());
     const bool adopts = sandbox::adoptOrphans();
     std::shared_ptr<sandbox::FirstProcess> ahead =
         sandbox::startAhead(options_.level, options_.network, {});
+    // From here on no signal is lost: one that comes while the command starts is its own. Before, it
+    // ends this process, and that the one that was started ahead.
+    llvm::Expected<std::unique_ptr<SignalRelay>> relay = SignalRelay::create();
+    if (!relay)
+      return fail(relay.takeError());
     llvm::Expected<Request> request = makeRequest(options_, sandbox::hostFacts(), Purpose::Run);
     if (!request)
       return fail(request.takeError());
@@ -137,10 +138,14 @@ private:
       observer = std::move(*made);
     }
     llvm::Expected<sandbox::RunResult> result = (*relay)->supervise(**run, observer.get());
+    relay->reset(); // a signal is ours again
+    const std::string network =
+        result ? networkNote(request->network, request->policy, request->run, *result)
+               : std::string();
     removeMade(*request);
     if (!result)
       return fail(result.takeError());
-    printEnd(llvm::errs(), *request, *result);
+    printEnd(llvm::errs(), *request, *result, network);
     std::optional<sandbox::Report> report;
     if (options_.report) {
       report = observer->report();

@@ -68,6 +68,12 @@ public:
       return base.takeError();
     if (llvm::Error error = useProfile())
       return error;
+    if (request_.network.text.empty() && bounded() && options_.network == NetworkMode::None &&
+        !options_.command.empty())
+      request_.network.text =
+          "the command asked for the network, and has none; " +
+          (hasOtherFlags() ? std::string("to give it one, add: --network client")
+                           : "with it: bwr --network client " + commandLine(options_.command));
     assemble(std::move(*base));
     return std::move(request_);
   }
@@ -312,23 +318,58 @@ private:
     profileRules_ = std::move(applied.rules);
     passEnv_ = std::move(applied.passEnv);
     setEnv_ = std::move(applied.setEnv);
+    hintMissing(profile, applied);
+    hintNetwork(profile, phase, applied);
+  }
+
+  void hintMissing(const Profile& profile, const AppliedProfile& applied) {
+    if (!applied.isProject)
+      return; // the tool says so itself
+    const std::string fetch = profile.fetchCommand.empty()
+                                  ? "grant the directory: --rw " + shellWord(workdir_)
+                                  : "run first: " + fetchLine(profile);
     for (const std::string& path : applied.missing)
-      request_.hints.push_back("`" + path + "` is missing, and this step does not make it; " +
-                               (profile.fetchCommand.empty()
-                                    ? "grant the directory: --rw " + shellWord(workdir_)
-                                    : "run first: " + fetchLine(profile)));
+      request_.missing.push_back(
+          {{path}, "`" + path + "` is missing, and this step does not make it; " + fetch});
+    const auto declares = [&](StringRef entry) {
+      const auto [file, word] = entry.split(' ');
+      const std::optional<std::string> text = contentOf(applied.project + "/" + file.str());
+      return text && StringRef(*text).contains(word);
+    };
+    if (!applied.installed.empty() && options_.network == NetworkMode::None &&
+        llvm::any_of(applied.phase->declared, declares))
+      request_.missing.push_back(
+          {applied.installed, "the packages that the project names are not installed (`" +
+                                  applied.installed.front() + "` is missing); " + fetch});
+  }
+
+  /// What a step says that turns out to have wanted the network.
+  void hintNetwork(const Profile& profile, const Phase& phase, const AppliedProfile& applied) {
     // Below standard the network is there, but the profile has told the tool to do without.
     if (options_.network != NetworkMode::None || (!bounded() && phase.setOffline.empty()))
       return;
+    NetworkHint& hint = request_.network;
     const std::string why =
         bounded() ? "this step had no network; " : "this step had to stay offline; ";
-    if (phase.network != NetworkMode::None)
-      request_.hints.push_back(why + "with it: bwr --network " +
-                               gos::spelling(phase.network).str() + " " + profileFlag(profile) +
-                               commandLine(options_.command));
-    else if (!profile.fetchCommand.empty() && applied.missing.empty())
-      request_.hints.push_back(
-          why + "if something was not downloaded yet, run first: " + fetchLine(profile));
+    const std::string again = "with it: bwr --network client " + profileFlag(profile) +
+                              commandLine(options_.command);
+    if (phase.network != NetworkMode::None || profile.fetchCommand.empty()) {
+      hint.text = why + again;
+    } else {
+      hint.text = why + "to download what it wants, run first: " + fetchLine(profile);
+      hint.withNetwork = "; or " + again;
+    }
+    hint.words = phase.offlineWords;
+    hint.log = applied.offlineLog;
+    const StringRef program = request_.run.program;
+    if (applied.isProject && !phase.offlineCheck.empty() &&
+        program.substr(program.rfind('/') + 1) == phase.offlineCheck.front())
+      hint.check = phase.offlineCheck;
+  }
+
+  bool hasOtherFlags() const {
+    return options_.level != SandboxLevel::Standard || options_.profile || options_.workdir ||
+           !options_.paths.empty() || !options_.passEnv.empty() || !options_.setEnv.empty();
   }
 
   std::string profileFlag(const Profile& profile) const {

@@ -1,6 +1,7 @@
 #pragma once
 // A command line on this host: the policy that is asked for, and how its command is started.
 
+#include "sandbox/bwr/evidence.h"
 #include "sandbox/bwr/options.h"
 #include "sandbox/bwr/profile_set.h"
 #include "sandbox/command/command_policy.h"
@@ -20,6 +21,8 @@ struct Request {
   std::vector<std::string> madeFiles; // empty ones, to be removed if they still are
   /// What a run that fails is told; already one sentence each.
   std::vector<std::string> hints;
+  std::vector<MissingFile> missing;
+  NetworkHint network;
 };
 
 /// Does asking only look, or is the run to follow?

@@ -88,9 +88,7 @@ struct SignalRelay::State {
 
 SignalRelay::~SignalRelay() {
   for (int number : kSignals) {
-    struct sigaction action{};
-    if (::sigaction(number, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) != 0 &&
-        action.sa_sigaction == onSignal)
+    if (relayed_.test(size_t(number)))
       ::signal(number, SIG_DFL);
   }
   relayDescriptor = -1;
@@ -111,10 +109,12 @@ llvm::Expected<std::unique_ptr<SignalRelay>> SignalRelay::create() {
   sigfillset(&action.sa_mask);
   for (int number : kSignals) {
     struct sigaction before{};
-    ::sigaction(number, nullptr, &before);
+    ::sigaction(number, &action, &before);
     // `nohup bwr ..`: what the caller ignores, the command ignores.
-    if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_IGN)
-      ::sigaction(number, &action, nullptr);
+    if ((before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_IGN)
+      ::sigaction(number, &before, nullptr);
+    else
+      relay->relayed_.set(size_t(number));
   }
   return relay;
 }

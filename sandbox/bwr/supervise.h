@@ -4,6 +4,8 @@
 #include "sandbox/command/recorder.h"
 #include "sandbox/command/runner.h"
 
+#include <bitset>
+
 namespace gos::bwr {
 
 /// Catches the signals that are meant for the command; the process keeps them until it ends. What
@@ -23,6 +25,7 @@ private:
   SignalRelay() = default;
   struct State;
   std::unique_ptr<State> state_;
+  std::bitset<65> relayed_; // the signals that are caught
 };
 
 /// Ends this process as the command ended: by SIGINT if it died of that, so that a shell leaves its

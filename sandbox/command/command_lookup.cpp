@@ -1,6 +1,7 @@
 #include "sandbox/command/command_lookup.h"
 
 #include "sandbox/policy/decide.h"
+#include "sandbox/policy/host/host_paths.h"
 #include "sandbox/sys_error.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -14,13 +15,6 @@
 namespace gos::sandbox {
 
 namespace {
-std::string realPath(const std::string& path) {
-  char* real = ::realpath(path.c_str(), nullptr);
-  std::string result = real != nullptr ? real : "";
-  ::free(real);
-  return result;
-}
-
 llvm::Error problem(RunProblem kind, std::string text, std::string remedy = {}) {
   return llvm::make_error<RunError>(kind, std::move(text), std::move(remedy));
 }
@@ -60,7 +54,7 @@ llvm::Expected<FoundCommand> findCommand(llvm::StringRef program,
     if (::faccessat(AT_FDCWD, found.path.c_str(), X_OK, AT_EACCESS) != 0)
       return problem(RunProblem::NotExecutable, llvm::formatv("`{0}` is not executable", program),
                      llvm::formatv("chmod +x {0}", program));
-    found.real = realPath(found.path);
+    found.real = realPathOf(found.path);
     return found;
   }
   llvm::StringRef search = "/usr/local/bin:/usr/bin:/bin";
@@ -80,7 +74,7 @@ llvm::Expected<FoundCommand> findCommand(llvm::StringRef program,
         refused = found.path;
       continue;
     }
-    found.real = realPath(found.path);
+    found.real = realPathOf(found.path);
     return found;
   }
   if (!refused.empty())

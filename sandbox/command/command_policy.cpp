@@ -231,10 +231,10 @@ Guards guardsOf(llvm::StringRef directory) {
 // -------------------------------------------------------------------------------------
 
 Policy baseViewPolicy(const HostFacts& facts) {
-  // The environment first: a builder copies what is there already.
-  Policy policy = Policy().withLevel(SandboxLevel::Standard);
-#define GOS_ENV_PASSED(name) policy = policy.allowEnv(name);
+  static constexpr llvm::StringRef kPassed[] = {
+#define GOS_ENV_PASSED(name) name,
 #include "sandbox/policy/environment.def"
+  };
   std::vector<PathRule> rules;
   rules.reserve(facts.basePaths.size() + facts.denials.size());
   const auto isDenied = [&](llvm::StringRef path) {
@@ -246,7 +246,8 @@ Policy baseViewPolicy(const HostFacts& facts) {
       rules.push_back({path, Access::ReadOnly, Origin::Shipped, {}});
   for (const std::string& path : facts.denials)
     rules.push_back({path, Access::Deny, Origin::Shipped, {}});
-  return policy.withRules(std::move(rules));
+  // The environment first: a builder copies what is there already.
+  return Policy().withLevel(SandboxLevel::Standard).allowEnv(kPassed).withRules(std::move(rules));
 }
 
 llvm::Expected<Policy> commandPolicy(const HostFacts& facts, llvm::StringRef directory) {
@@ -313,8 +314,11 @@ private:
   }
 
   void addNetwork() {
-#define GOS_ENV_PASSED_NETWORK(name) policy_ = policy_.allowEnv(name);
+    static constexpr llvm::StringRef kPassed[] = {
+#define GOS_ENV_PASSED_NETWORK(name) name,
 #include "sandbox/policy/environment.def"
+    };
+    policy_ = policy_.allowEnv(kPassed);
     if (!hasFileSystemPolicy(policy_.level()))
       return;
     static constexpr const char* kPaths[] = {

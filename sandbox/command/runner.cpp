@@ -92,6 +92,15 @@ llvm::Error limitError(int error) {
   if (error == ENFILE)
     return problem(RunProblem::Policy, "this host has no open files left to start a run with",
                    "end what holds them: lsof | wc -l");
+  if (error == EAGAIN)
+    return problem(
+        RunProblem::Policy,
+        llvm::formatv("no more processes can be started: the limit of processes, {0}, is "
+                      "reached",
+                      soft(RLIMIT_NPROC) == uint64_t(RLIM_INFINITY)
+                          ? std::string("of this host or its cgroup")
+                          : std::to_string(soft(RLIMIT_NPROC))),
+        "end what is not needed, or raise it: ulimit -u");
   if (error == EFBIG)
     return problem(RunProblem::Policy,
                    llvm::formatv("the limit of the size of files, {0} bytes, is too low to start a "
@@ -277,6 +286,7 @@ public:
     }
     if (llvm::Error error = child_.give(plan_, input))
       return explained(std::move(error));
+    temporary_.removeLeftovers();
     // Wait for `Started`, or for the listener: from then on the command waits for us.
     while (true) {
       llvm::Expected<Event> event = step(/*wait=*/true);
@@ -350,6 +360,7 @@ private:
       return asRunError(policy_, plan_, command_, message.stage, message.error, message.index);
     case ControlKind::Started:
       started_ = true;
+      result_.stoodAhead = (message.flags & kStoodAhead) != 0;
       return Event::Nothing;
     case ControlKind::Listener:
       listener_ = std::move(received.descriptor);
@@ -367,6 +378,7 @@ private:
       result_.cpuSeconds = double(message.cpuMicroseconds) / 1e6;
       result_.peakBytes = message.peakBytes;
       result_.killed = message.killed;
+      result_.networkRefused = (message.flags & kNetworkRefused) != 0;
       const int status = message.status;
       if (WIFSIGNALED(status))
         finish(128 + WTERMSIG(status), WTERMSIG(status));
@@ -395,15 +407,18 @@ private:
 
   void finish(int code, int signal) {
     result_.wallSeconds = now() - begin_;
-    child_.finish();
+    // Of the run nothing is left but the first process, which takes its namespaces down. What is
+    // outside of them is looked after meanwhile.
+    child_.letGo();
     result_.code = code;
     result_.signal = signal;
-    result_.temporaryRemoved = temporary_.remove();
     placeholders_.remove();
     struct stat status{};
     for (const std::string& path : guards_)
       if (::stat(path.c_str(), &status) == 0)
         result_.createdGuards.push_back(path);
+    child_.finish();
+    result_.temporaryRemoved = temporary_.remove();
     ended_ = true;
   }
 
@@ -427,15 +442,54 @@ bool wantsTemporary(const Policy& policy) {
   return policy.level() != SandboxLevel::None && policy.temp() == TempMode::Private;
 }
 
+/// A view with more is built when its plan is there.
+constexpr size_t kMostPathsAhead = 48;
+
+/// What becomes of these paths in a view depends on more than a grant.
+bool isSettledLate(llvm::StringRef path) {
+  static constexpr llvm::StringLiteral kLate[] = {"/dev", "/proc", "/sys/fs/cgroup", "/tmp",
+                                                  "/var/tmp"};
+  return path == "/" ||
+         llvm::any_of(kLate, [&](llvm::StringRef each) { return isAtOrBeneath(path, each); });
+}
+
+/// The grants that a view of any such policy has as they are: read-only, with nothing above them
+/// that is not.
+std::vector<std::string> pathsAhead(const Policy& policy) {
+  std::vector<std::string> paths;
+  for (const PathRule& rule : policy.rules())
+    if (rule.access == Access::ReadOnly && !isSettledLate(rule.path) &&
+        paths.size() != kMostPathsAhead &&
+        llvm::none_of(policy.rules(), [&](const PathRule& other) {
+          return other.access != Access::ReadOnly && isAtOrBeneath(rule.path, other.path);
+        }))
+      paths.push_back(rule.path);
+  return paths;
+}
+
+/// Those of the shipped policy, before there is one.
+std::vector<std::string> shippedPathsAhead() {
+  static constexpr llvm::StringRef kPaths[] = {
+#define GOS_BASE_PATH(path) path,
+#include "sandbox/command/base_view.def"
+  };
+  std::vector<std::string> paths;
+  for (llvm::StringRef path : kPaths)
+    if (!isSettledLate(path))
+      paths.push_back(path.str());
+  return paths;
+}
+
 std::shared_ptr<FirstProcess> beginAhead(SandboxLevel level, NetworkMode network, bool pidNamespace,
-                                         const int (&streams)[3]) {
+                                         const int (&streams)[3],
+                                         llvm::ArrayRef<std::string> paths) {
   Beginning beginning;
   beginning.namespaces = namespacesOf(level, network, pidNamespace);
   if (beginning.namespaces == 0)
     return nullptr; // there is nothing to wait for
   beginning.ownRoot = true;
   beginning.raiseLoopback = (beginning.namespaces & kNetworkNamespace) != 0;
-  llvm::Expected<Child> child = Child::begin(beginning, streams);
+  llvm::Expected<Child> child = Child::begin(beginning, streams, paths);
   if (!child) {
     llvm::consumeError(child.takeError()); // the start proper fails in the same way, and says how
     return nullptr;
@@ -535,8 +589,14 @@ std::shared_ptr<FirstProcess> startAhead(SandboxLevel level, NetworkMode network
     llvm::consumeError(std::move(error)); // `start` says so
     return nullptr;
   }
+  // Whether the level is proven is read while the namespaces are made; nothing runs in them before.
+  const std::vector<std::string> paths = shippedPathsAhead();
+  std::shared_ptr<FirstProcess> first =
+      beginAhead(level, network, /*pidNamespace=*/true, streams, paths);
   const std::optional<ProvenLevel> proven = provenBefore(level);
-  return proven ? beginAhead(level, network, proven->pidNamespace, streams) : nullptr;
+  if (!proven)
+    return nullptr;
+  return proven->pidNamespace ? first : beginAhead(level, network, false, streams, paths);
 }
 
 llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOptions& options) {
@@ -548,7 +608,8 @@ llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOption
     return error;
   std::shared_ptr<FirstProcess> ahead = options.ahead;
   if (!ahead)
-    ahead = beginAhead(policy.level(), policy.network(), preparation.pidNamespace(), streams);
+    ahead = beginAhead(policy.level(), policy.network(), preparation.pidNamespace(), streams,
+                       pathsAhead(policy));
   TemporaryDirectory temporary;
   if (wantsTemporary(policy)) {
     llvm::Expected<TemporaryDirectory> made = TemporaryDirectory::create();

@@ -62,6 +62,11 @@ struct RunResult {
   uint32_t killed = 0;    // processes that were still there when the command ended
   bool temporaryRemoved = false;
   std::vector<std::string> createdGuards; // shipped guards of missing names that the run made
+  /// The command failed, and something in its network namespace had asked for a network that is not
+  /// there. A hint: the command can count at will.
+  bool networkRefused = false;
+  /// The view holds what was put up before its plan was there, and was not begun anew. Costs only.
+  bool stoodAhead = false;
   bool coverLost =
       false; // something outside replaced an entry with a hole on it; the run was ended
   std::string output, errorOutput; // of captured runs

@@ -110,6 +110,10 @@ public:
         llvm::handleAllErrors(
             end.takeError(),
             [&](const LaunchFailure& failure) {
+              // The user namespace was made; the view names what came after it.
+              if (row.primitive == Primitive::UserNamespace &&
+                  failure.stage() == Stage::MountNamespace)
+                return;
               state.error = failure.number();
               state.reason = llvm::formatv("cannot {0}: {1}", stageWords(failure.stage()),
                                            errnoText(failure.number()));
@@ -194,6 +198,21 @@ private:
       return {};
     case Primitive::NetworkNamespace:
       prepareNetwork(probe);
+      return {};
+    case Primitive::IpcNamespace:
+      plan.namespaces = kUserNamespace | kIpcNamespace;
+      probe.act("make a message queue of an ipc namespace");
+      script.works(SYS_msgget, {0 /* IPC_PRIVATE */, 0600});
+      return {};
+    case Primitive::UtsNamespace:
+      plan.namespaces = kUserNamespace | kUtsNamespace;
+      probe.act("name the host of a uts namespace");
+      script.works(SYS_sethostname, {script.text("gos"), 3});
+      return {};
+    case Primitive::CgroupNamespace:
+      plan.namespaces = kUserNamespace | kCgroupNamespace;
+      probe.act("be in a cgroup namespace");
+      script.works(SYS_openat, {AT_FDCWD, script.text("/proc/self/cgroup"), O_RDONLY});
       return {};
     case Primitive::Landlock:
       return prepareLandlock(probe, state);

@@ -69,10 +69,22 @@ llvm::StringRef container(const HostHints& hints) {
   return {};
 }
 
-std::string zeroLimit(const HostHints& hints) {
-  for (const char* name : {"user", "mnt", "net", "pid", "ipc", "uts", "cgroup"}) {
+/// A namespace as its limit is called: of `pid namespace` that is `max_pid_namespaces`.
+llvm::StringRef limitName(llvm::StringRef primitive) {
+  if (primitive == "mount view")
+    return "mnt";
+  const auto [name, rest] = primitive.split(' ');
+  return rest != "namespace" ? llvm::StringRef() : name == "network" ? "net" : name;
+}
+
+/// The limit that is 0; the primitive's own first.
+std::string zeroLimit(const HostHints& hints, llvm::StringRef primitive) {
+  for (llvm::StringRef name :
+       {limitName(primitive), llvm::StringRef("user"), llvm::StringRef("mnt"),
+        llvm::StringRef("net"), llvm::StringRef("pid"), llvm::StringRef("ipc"),
+        llvm::StringRef("uts"), llvm::StringRef("cgroup")}) {
     const std::string limit = llvm::formatv("max_{0}_namespaces", name);
-    if (hints.file("/proc/sys/user/" + limit) == "0")
+    if (!name.empty() && hints.file("/proc/sys/user/" + limit) == "0")
       return "user." + limit;
   }
   return {};
@@ -98,20 +110,26 @@ std::string openContainer(llvm::StringRef name, llvm::StringRef instead = "basic
 }
 
 /// What keeps namespaces and mounts away, whichever of their steps it was.
-std::string namespaceFix(int error, const HostHints& hints, bool isMount = false) {
+std::string namespaceFix(int error, const HostHints& hints, llvm::StringRef primitive) {
+  const bool isMount = primitive == "mount view";
+  const std::string limit = zeroLimit(hints, primitive);
   if (error == ENOSPC || error == EUSERS) {
-    const std::string limit = zeroLimit(hints);
     if (!limit.empty())
       return llvm::formatv("`sysctl {0}` is 0: set it to 15000", limit);
-    return "a limit on namespaces is reached: raise the `sysctl user.max_*_namespaces`, or nest "
-           "fewer "
-           "than 32 sandboxes";
+    const llvm::StringRef name = limitName(primitive);
+    return llvm::formatv("a limit on namespaces is reached: raise the `sysctl "
+                         "user.max_{0}_namespaces`, or nest fewer than 32 sandboxes",
+                         name.empty() || name == "user" ? "*" : name);
   }
-  if (error == EINVAL || error == ENOSYS) {
-    if (hints.file("/proc/self/ns/user").empty() && !hints.exists("/proc/self/ns/user"))
-      return "use a kernel with CONFIG_USER_NS";
+  if (const llvm::StringRef name = limitName(primitive);
+      !name.empty() && (error == EINVAL || error == ENOSYS)) {
+    const std::string file = ("/proc/self/ns/" + name).str();
+    if (hints.file(file).empty() && !hints.exists(file))
+      return llvm::formatv("use a kernel with {0}", name == "cgroup" ? "CONFIG_CGROUPS"
+                                                    : name == "mnt"
+                                                        ? "mount namespaces"
+                                                        : "CONFIG_" + name.upper() + "_NS");
   }
-  const std::string limit = zeroLimit(hints);
   if (!limit.empty())
     return llvm::formatv("`sysctl {0}` is 0: set it to 15000", limit);
   if (hints.file("/proc/sys/kernel/unprivileged_userns_clone") == "0" && !hints.isRoot())
@@ -129,9 +147,15 @@ std::string namespaceFix(int error, const HostHints& hints, bool isMount = false
   if (const llvm::StringRef name = container(hints); !name.empty())
     return openContainer(name);
   if (isFiltered(hints))
-    return "user namespaces are refused by the surrounding sandbox: its system call filter would "
-           "have "
-           "to allow `clone` with namespaces, `mount` and `pivot_root`; or use level `basic`";
+    return llvm::formatv(
+        "{0} refused by the surrounding sandbox: its system call filter would have to allow "
+        "`clone` and `unshare` with namespaces, `mount` and `pivot_root`; or use level `{1}`",
+        limitName(primitive).empty() || isMount ? "mounts of a view are"
+                                                : (primitive + "s are").str(),
+        primitive == "pid namespace" || primitive == "uts namespace" ||
+                primitive == "cgroup namespace"
+            ? "standard"
+            : "basic");
   if (const std::string profile = appArmorProfile(hints); !profile.empty())
     return llvm::formatv(
         "the AppArmor profile `{0}` confines this process: let it allow `userns,` and "
@@ -199,15 +223,16 @@ std::string primitiveFix(llvm::StringRef primitive, int error, const HostHints& 
     switch (row.primitive) {
     case Primitive::UserNamespace:
     case Primitive::PidNamespace:
-    case Primitive::NetworkNamespace:
-      found = namespaceFix(error, hints);
-      break;
     case Primitive::MountView:
-      found = namespaceFix(error, hints, /*isMount=*/true);
+    case Primitive::NetworkNamespace:
+    case Primitive::IpcNamespace:
+    case Primitive::UtsNamespace:
+    case Primitive::CgroupNamespace:
+      found = namespaceFix(error, hints, primitive);
       break;
     case Primitive::MountAttributes:
       if (error != ENOSYS)
-        found = namespaceFix(error, hints);
+        found = namespaceFix(error, hints, primitive);
       break;
     case Primitive::OwnProc:
       if (const llvm::StringRef name = container(hints); !name.empty())

@@ -2,6 +2,7 @@
 // and inode: the start mounts the object that was seen, or nothing.
 
 #include "sandbox/linux/plan.h"
+#include "sandbox/policy/host/host_paths.h"
 #include "sandbox/sys_error.h"
 #include "sandbox/unique_fd.h"
 
@@ -63,12 +64,7 @@ public:
   std::string real(llvm::StringRef path) const override {
     if (path.contains('\0'))
       return {};
-    char* found = ::realpath(path.str().c_str(), nullptr);
-    if (found == nullptr)
-      return {};
-    std::string text = found;
-    ::free(found);
-    return text;
+    return realPathOf(path.str());
   }
 
   std::vector<std::string> list(llvm::StringRef path) const override {
@@ -100,11 +96,13 @@ public:
     struct stat status{};
     if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))
       return bytes;
-    // Files of /proc have no size.
+    // Files of /proc have no size, and few have a page.
     const size_t size = status.st_size != 0 ? size_t(status.st_size) : 65536;
-    bytes.resize(std::min(limit, size));
+    limit = std::min(limit, size);
     size_t done = 0;
-    while (done != bytes.size()) {
+    while (done != limit) {
+      if (done == bytes.size())
+        bytes.resize(std::min(limit, done + 4096));
       const ssize_t count = retryInterrupted(
           [&] { return ::read(fd.get(), bytes.data() + done, bytes.size() - done); });
       if (count <= 0)

@@ -27,12 +27,15 @@ enum BeginFlag : uint32_t {
   kWaitForMaps = 1u << 0, // a user namespace: wait until the supervisor has written the maps
   kOwnRoot = 1u << 1,     // mount the empty root that the view is built on
   kRaiseLoopback = 1u << 2,
+  kRaiseAhead = 1u << 3,   // put up what nearly every plan begins with; the paths are the arguments
+  kOwnProcesses = 1u << 4, // of kRaiseAhead: with a proc of its own
 };
 
 enum LaunchFlag : uint32_t {
   kGrantInVarTmp = 1u << 0, // as kGrantInTmp, beneath the other name
   kBuildView = 1u << 1,
   kOwnPidNamespace = 1u << 2, // the first process is process 1: its end ends everything
+  kOwnNetwork = 1u << 3,      // a network namespace: what was refused there is counted there
   kNewSession = 1u << 4,
   kDropCapabilities = 1u << 5,
   kNoNewPrivileges = 1u << 6,
@@ -57,8 +60,21 @@ enum LaunchStepFlag : uint16_t {
       1u << 6, // all directories above it are of our own root: nobody else can rename them
 };
 
+/// As ViewStep::Kind.
+enum class StepKind : uint16_t {
+  MakeDirectory,
+  MakeFile,
+  MakeLink,
+  Bind,
+  Cover,
+  Mask,
+  Proc,
+  DevicePts,
+  SharedMemory
+};
+
 struct LaunchStep {
-  uint16_t kind; // ViewStep::Kind
+  StepKind kind;
   uint16_t flags;
   uint32_t mode;
   uint32_t path;   // offset of a NUL-terminated text
@@ -119,6 +135,17 @@ enum class ControlKind : uint32_t {
   Kill,
 };
 
+/// ControlMessage::flags of Started.
+enum StartFlag : uint32_t {
+  kStoodAhead = 1u << 0, // what was put up before the plan was there is part of the view
+};
+
+/// ControlMessage::flags of Ended.
+enum EndFlag : uint32_t {
+  kTempGone = 1u << 0,
+  kNetworkRefused = 1u << 1, // the command failed, and something asked for the network
+};
+
 struct ControlMessage {
   ControlKind kind;
   Stage stage;
@@ -126,7 +153,7 @@ struct ControlMessage {
   int32_t status;
   uint32_t index;
   uint32_t killed;
-  uint32_t flags; // of Ended: bit 0: the private temp is gone
+  uint32_t flags; // of Started: StartFlags; of Ended: EndFlags
   uint32_t reserved;
   uint64_t cpuMicroseconds;
   uint64_t peakBytes;

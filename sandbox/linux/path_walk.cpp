@@ -1,7 +1,6 @@
 #include "sandbox/linux/path_walk.h"
 
 #include <algorithm>
-#include <deque>
 
 namespace gos::sandbox {
 
@@ -17,8 +16,10 @@ llvm::StringRef parentPath(llvm::StringRef path) {
 
 bool pathLess(llvm::StringRef left, llvm::StringRef right) {
   const auto key = [](char c) { return c == '/' ? 0u : unsigned((unsigned char)c); };
-  return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end(),
-                                      [&](char a, char b) { return key(a) < key(b); });
+  const size_t common = std::min(left.size(), right.size());
+  const size_t at = size_t(std::mismatch(left.begin(), left.begin() + common, right.begin()).first -
+                           left.begin());
+  return at == common ? left.size() < right.size() : key(left[at]) < key(right[at]);
 }
 
 const HostTree::Entry& PathWalk::look(llvm::StringRef path) {
@@ -28,25 +29,20 @@ const HostTree::Entry& PathWalk::look(llvm::StringRef path) {
   return place->second;
 }
 
-namespace {
-void pushComponents(std::deque<std::string>& rest, llvm::StringRef path) {
-  llvm::SmallVector<llvm::StringRef, 16> names;
-  path.split(names, '/', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  for (auto name = names.rbegin(); name != names.rend(); ++name)
-    rest.push_front(name->str());
-}
-} // namespace
-
 WalkedPath PathWalk::follow(llvm::StringRef path) {
   constexpr unsigned kMostLinks = 40; // as the kernel
   WalkedPath walked;
   walked.path = "/";
-  std::deque<std::string> rest;
-  pushComponents(rest, path);
+  // What is still to be walked; a link puts its text in front of it.
+  std::string text;
+  llvm::StringRef rest = path;
   bool missing = false;
-  while (!rest.empty()) {
-    const std::string name = std::move(rest.front());
-    rest.pop_front();
+  while (true) {
+    rest = rest.ltrim('/');
+    if (rest.empty())
+      break;
+    const llvm::StringRef name = rest.take_until([](char c) { return c == '/'; });
+    rest = rest.drop_front(name.size());
     if (name == ".")
       continue;
     if (name == "..") {
@@ -69,11 +65,12 @@ WalkedPath PathWalk::follow(llvm::StringRef path) {
       walked.path = std::move(next);
       continue;
     }
-    const std::string text = entry.linkText;
-    walked.hops.push_back({std::move(next), text});
-    if (llvm::StringRef(text).starts_with("/"))
+    std::string onwards = entry.linkText + rest.str();
+    walked.hops.push_back({std::move(next), entry.linkText});
+    if (llvm::StringRef(entry.linkText).starts_with("/"))
       walked.path = "/";
-    pushComponents(rest, text);
+    text = std::move(onwards);
+    rest = text;
   }
   walked.entry = missing ? HostTree::Entry{} : look(walked.path);
   return walked;

@@ -29,8 +29,8 @@ class PlanCompiler {
 public:
   PlanCompiler(const Policy& policy, const HostTree& tree, const HostLimits& limits,
                llvm::ArrayRef<std::string> hostEnvironment, llvm::StringRef temporaryDirectory)
-      : policy_(policy), tree_(tree), limits_(limits), hostEnvironment_(hostEnvironment),
-        temporaryDirectory_(temporaryDirectory) {}
+      : policy_(policy), tree_(tree), walk_(tree), limits_(limits),
+        hostEnvironment_(hostEnvironment), temporaryDirectory_(temporaryDirectory) {}
 
   llvm::Expected<ChildPlan> compile() {
     if (llvm::Error error = policy_.check())
@@ -182,12 +182,11 @@ private:
   }
 
   /// The caller's own name for the working directory, links and all, if it is one.
-  std::string logicalDirectory() const {
+  std::string logicalDirectory() {
     const auto name = valueOf(hostEnvironment_, "PWD");
     if (!name || !isCanonicalPath(*name) || *name == policy_.workingDirectory())
       return {};
-    PathWalk walk(tree_);
-    return walk.follow(*name).path == policy_.workingDirectory() ? name->str() : std::string();
+    return walk_.follow(*name).path == policy_.workingDirectory() ? name->str() : std::string();
   }
 
   llvm::Error compileFileSystem() {
@@ -200,20 +199,19 @@ private:
     request.userId = limits_.userId;
     request.groupId = limits_.groupId;
     request.ownProc = limits_.pidNamespace;
-    PathWalk walk(tree_);
     for (const PathRule& rule : policy_.rules()) {
       if (rule.access == Access::Deny)
         continue;
       // A name that no longer leads where the rule says is not repeated in the view.
       if (std::string name = spelledPath(rule);
-          !name.empty() && name != rule.path && walk.follow(name).path == rule.path)
+          !name.empty() && name != rule.path && walk_.follow(name).path == rule.path)
         request.names.push_back(std::move(name));
     }
     logicalDirectory_ = logicalDirectory();
     if (!logicalDirectory_.empty())
       request.names.push_back(logicalDirectory_);
 
-    llvm::Expected<View> view = compileView(policy_, tree_, request);
+    llvm::Expected<View> view = compileView(policy_, tree_, walk_, request);
     if (!view)
       return view.takeError();
     plan_.view = std::move(view->steps);
@@ -246,7 +244,7 @@ private:
       for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
         const llvm::StringRef name = path.take_front(end);
         if (isInsideWritable(name))
-          if (const HostTree::Entry entry = tree_.look(name); entry.kind == NodeKind::Link) {
+          if (const HostTree::Entry& entry = walk_.look(name); entry.kind == NodeKind::Link) {
             pinLink(name, entry.object, index);
             break; // what lies behind the link has rules of its own
           }
@@ -306,7 +304,7 @@ private:
   }
 
   /// PWD where the host's tree stays: the caller's name for the directory, if it has one.
-  std::string keptDirectory() const {
+  std::string keptDirectory() {
     if (policy_.workingDirectory().empty())
       return valueOf(hostEnvironment_, "PWD").value_or("").str();
     const std::string logical = logicalDirectory();
@@ -315,6 +313,7 @@ private:
 
   const Policy& policy_;
   const HostTree& tree_;
+  PathWalk walk_; // one look at each path in a compilation
   const HostLimits& limits_;
   llvm::ArrayRef<std::string> hostEnvironment_;
   llvm::StringRef temporaryDirectory_;

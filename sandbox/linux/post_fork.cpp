@@ -52,10 +52,9 @@ int postFork(void* argument) noexcept {
     if (result < 0)
       giveUp(work, Stage::Capabilities, result);
   }
-  static const char name[] = "bwr-first";
-  const char* const arguments[] = {name, nullptr};
   const char* const environment[] = {nullptr};
-  result = raw::sys(__NR_execveat, work.program, "", arguments, environment, raw::kAtEmptyPath);
+  result =
+      raw::sys(__NR_execveat, work.program, "", work.arguments, environment, raw::kAtEmptyPath);
   giveUp(work, Stage::ExecuteFirst, result);
 }
 

@@ -8,9 +8,10 @@
 namespace gos::sandbox {
 
 struct PostFork {
-  int sources[8];        // the descriptors that become 0 to 7; -1: that number stays closed
-  int program;           // the first process's file, executed by descriptor
-  bool keepCapabilities; // a user namespace was made: the first process needs what it gives
+  int sources[8];               // the descriptors that become 0 to 7; -1: that number stays closed
+  int program;                  // the first process's file, executed by descriptor
+  const char* const* arguments; // its name, then paths for kRaiseAhead; null at the end
+  bool keepCapabilities;        // a user namespace was made: the first process needs what it gives
   volatile int32_t failedStage;
   volatile int32_t failedError;
 };

@@ -132,6 +132,9 @@ std::vector<ProofRun> runsOf(SandboxLevel level) {
 
 llvm::Error unavailableStage(SandboxLevel level, llvm::Error launchFailure) {
   return llvm::handleErrors(std::move(launchFailure), [&](const LaunchFailure& failure) {
+    // A limit of the caller says nothing about the host.
+    if (failure.number() == EAGAIN)
+      return llvm::make_error<LaunchFailure>(failure);
     llvm::StringRef primitive = stagePrimitive(failure.stage());
     if (primitive.empty())
       primitive = "self-proof";

@@ -98,6 +98,7 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
   const auto flag = [&](bool on, LaunchFlag which) { header.flags |= on ? uint32_t(which) : 0; };
   flag(!plan.keepRoot, kBuildView);
   flag((plan.namespaces & kPidNamespace) != 0, kOwnPidNamespace);
+  flag((plan.namespaces & kNetworkNamespace) != 0, kOwnNetwork);
   flag(plan.command.newSession, kNewSession);
   flag(plan.dropCapabilities, kDropCapabilities);
   flag(plan.noNewPrivileges, kNoNewPrivileges);
@@ -115,7 +116,7 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
   for (size_t index = 0; index != plan.view.size(); ++index) {
     const ViewStep& step = plan.view[index];
     LaunchStep row{};
-    row.kind = uint16_t(step.kind);
+    row.kind = StepKind(step.kind);
     row.mode = step.mode;
     row.path = block.text(step.path);
     row.source = block.text(step.source);

@@ -2,6 +2,8 @@
 
 #include "sandbox/linux/first_process_image.h"
 #include "sandbox/linux/post_fork.h"
+#include "sandbox/linux/view.h"
+#include "sandbox/policy/policy.h"
 #include "sandbox/sys_error.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -95,6 +97,28 @@ int cloneFlags(uint32_t namespaces) {
   return flags;
 }
 
+int nothing(void*) {
+  return 0;
+}
+/// A clone with both namespaces was refused: is it the one of users, or that of processes?
+Stage missingNamespace(int cloned) {
+  if ((cloned & CLONE_NEWPID) == 0)
+    return Stage::Clone;
+  if ((cloned & CLONE_NEWUSER) == 0)
+    return Stage::PidNamespace;
+  alignas(16) char stack[8192];
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int id =
+      ::clone(nothing, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_NEWUSER, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (id < 0)
+    return Stage::Clone;
+  (void)retryInterrupted([&] { return ::waitpid(id, nullptr, __WALL); });
+  return Stage::PidNamespace;
+}
+
 bool writeFile(const std::string& path, llvm::StringRef text) {
   UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   return file && retryInterrupted([&] { return ::write(file.get(), text.data(), text.size()); }) ==
@@ -145,7 +169,7 @@ Beginning beginningOf(const ChildPlan& plan) {
 }
 
 llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& input) {
-  llvm::Expected<Child> child = begin(beginningOf(plan), input.streams);
+  llvm::Expected<Child> child = begin(beginningOf(plan), input.streams, aheadOf(plan));
   if (!child)
     return child.takeError();
   if (llvm::Error error = child->give(plan, input))
@@ -153,7 +177,25 @@ llvm::Expected<Child> Child::launch(const ChildPlan& plan, const LaunchInput& in
   return child;
 }
 
-llvm::Expected<Child> Child::begin(const Beginning& beginning, const int (&streams)[3]) {
+std::vector<std::string> aheadOf(const ChildPlan& plan) {
+  std::vector<std::string> paths;
+  llvm::SmallVector<llvm::StringRef> others; // mounts; nothing beneath them is put up ahead
+  for (const ViewStep& step : plan.view) {
+    if (!isMount(step.kind))
+      continue;
+    const bool likely = step.kind == ViewStep::Kind::Bind && step.readOnly && !step.devices &&
+                        step.source == step.path;
+    if (likely && llvm::none_of(others, [&](llvm::StringRef other) {
+          return isAtOrBeneath(step.path, other);
+        }))
+      paths.push_back(step.path);
+    others.push_back(step.path);
+  }
+  return paths;
+}
+
+llvm::Expected<Child> Child::begin(const Beginning& beginning, const int (&streams)[3],
+                                   llvm::ArrayRef<std::string> ahead) {
   // Maps are written there, and at the end the last processes are found there.
   if (::access("/proc/self/task", F_OK) != 0)
     return failure(Stage::ProcessFiles, errno);
@@ -210,7 +252,9 @@ llvm::Expected<Child> Child::begin(const Beginning& beginning, const int (&strea
   message.status = flags & ~cloned;
   message.flags = (mapped ? uint32_t(kWaitForMaps) : 0) |
                   (beginning.ownRoot ? uint32_t(kOwnRoot) : 0) |
-                  (beginning.raiseLoopback ? uint32_t(kRaiseLoopback) : 0);
+                  (beginning.raiseLoopback ? uint32_t(kRaiseLoopback) : 0) |
+                  (beginning.ownRoot ? uint32_t(kRaiseAhead) : 0) |
+                  (flags & CLONE_NEWPID ? uint32_t(kOwnProcesses) : 0);
   if (::send(child.control_.get(), &message, sizeof message, MSG_NOSIGNAL) !=
       ssize_t(sizeof message))
     return failure(Stage::Clone, errno);
@@ -222,6 +266,12 @@ llvm::Expected<Child> Child::begin(const Beginning& beginning, const int (&strea
   for (int number = 0; number != 8; ++number)
     work.sources[number] = sources[number];
   work.program = *program;
+  std::vector<const char*> arguments = {"bwr-first"};
+  for (const std::string& path : ahead)
+    if (isCanonicalPath(path))
+      arguments.push_back(path.c_str());
+  arguments.push_back(nullptr);
+  work.arguments = arguments.data();
   work.keepCapabilities = mapped;
 
   sigset_t all, before;
@@ -234,7 +284,7 @@ llvm::Expected<Child> Child::begin(const Beginning& beginning, const int (&strea
   const int cloneError = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (id < 0)
-    return failure(Stage::Clone, cloneError);
+    return failure(missingNamespace(cloned), cloneError);
   child.pidFd_ = UniqueFd(pidFd);
   child.id_ = id;
   child.plan_ = std::move(*file);
@@ -342,10 +392,14 @@ void Child::send(ControlKind kind, int status, uint32_t index) {
       [&] { return ::send(control_.get(), &message, sizeof message, MSG_NOSIGNAL); });
 }
 
+void Child::letGo() {
+  control_.reset(); // its end tells the first process that nobody waits for the run any more
+}
+
 void Child::finish() {
   if (!pidFd_)
     return;
-  control_.reset(); // its end tells the first process that nobody waits for the run any more
+  letGo();
   pollfd entry = {pidFd_.get(), POLLIN, 0};
   // Five seconds is far more than killing and cleaning takes; a first process that is stuck in the
   // kernel is killed, and with it everything in its pid namespace.

@@ -48,6 +48,8 @@ struct Beginning {
   friend bool operator==(const Beginning&, const Beginning&) = default;
 };
 Beginning beginningOf(const ChildPlan& plan);
+/// The paths for `Child::begin` of a plan that is there already.
+std::vector<std::string> aheadOf(const ChildPlan& plan);
 
 struct LaunchInput {
   int streams[3] = {0, 1, 2}; // of `begin` and `launch`
@@ -69,7 +71,10 @@ public:
   static llvm::Expected<Child> launch(const ChildPlan& plan, const LaunchInput& input);
   /// Starts a first process that makes its namespaces and then waits for a plan. Meanwhile the
   /// caller compiles it: a network namespace alone takes the kernel as long.
-  static llvm::Expected<Child> begin(const Beginning& beginning, const int (&streams)[3]);
+  /// `ahead`: canonical paths that the view will most likely have read-only at their own names.
+  /// They are put up with what every view has; a plan that has it otherwise costs the time it took.
+  static llvm::Expected<Child> begin(const Beginning& beginning, const int (&streams)[3],
+                                     llvm::ArrayRef<std::string> ahead = {});
   /// Gives it the plan that it was started for; once.
   llvm::Error give(const ChildPlan& plan, const LaunchInput& input);
   const Beginning& beginning() const { return beginning_; }
@@ -85,7 +90,9 @@ public:
   };
   Received receive(bool wait);
   void send(ControlKind kind, int status = 0, uint32_t index = 0);
-  /// Lets go of the run: the first process kills and cleans; waits until it is gone. Once.
+  /// Lets go of the run: the first process kills and cleans.
+  void letGo();
+  /// The same, and waits until it is gone. Once.
   void finish();
   bool running() const { return pidFd_.valid(); }
 

@@ -1,6 +1,7 @@
 #include "sandbox/linux/temporary.h"
 
 #include "sandbox/linux/first_process/remove_tree.h"
+#include "sandbox/policy/host/host_paths.h"
 #include "sandbox/sys_error.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -71,7 +72,7 @@ llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
         lastError = errno;
       continue;
     }
-    sweep(made.parent_.get());
+    bool swept = false;
     for (int again = 0; again != 16; ++again) {
       unsigned char random[12];
       if (::getrandom(random, sizeof random, 0) != ssize_t(sizeof random))
@@ -84,9 +85,13 @@ llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
       if (::mkdirat(made.parent_.get(), early.c_str(), 0700) != 0) {
         lastError = errno;
         where = base;
-        if (errno == EEXIST)
+        if (lastError == EEXIST)
           continue;
-        break;
+        if (swept)
+          break;
+        sweep(made.parent_.get()); // what crashed runs have left may be what fills it
+        swept = true;
+        continue;
       }
       made.directory_ = UniqueFd(::openat(made.parent_.get(), early.c_str(),
                                           O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -101,9 +106,8 @@ llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
       }
       TreeRemover::open(made.directory_.get()); // whatever the umask
       made.name_ = name;
-      char* real = ::realpath(base, nullptr);
-      made.path_ = (real != nullptr ? real : base) + ("/" + name);
-      ::free(real);
+      const std::string real = realPathOf(base);
+      made.path_ = (real.empty() ? base : real) + ("/" + name);
       return made;
     }
   }
@@ -113,6 +117,11 @@ llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
       space.f_favail == 0)
     return sysError("make the private temp: no inode is left (df -i) in", where, lastError);
   return sysError("make the private temp", where, lastError);
+}
+
+void TemporaryDirectory::removeLeftovers() const {
+  if (parent_)
+    sweep(parent_.get());
 }
 
 bool TemporaryDirectory::remove() {

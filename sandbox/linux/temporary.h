@@ -18,7 +18,7 @@ public:
   TemporaryDirectory& operator=(TemporaryDirectory&&) = default;
   ~TemporaryDirectory() { remove(); }
 
-  /// Beneath /var/tmp, or /tmp where that cannot be written. Removes what crashes left there.
+  /// Beneath /var/tmp, or /tmp where that cannot be written.
   static llvm::Expected<TemporaryDirectory> create();
 
   explicit operator bool() const { return directory_.valid(); }
@@ -26,6 +26,9 @@ public:
   const std::string& name() const { return name_; }
   int parent() const { return parent_.get(); }
   int directory() const { return directory_.get(); }
+  /// Removes what crashes left beside it. Nobody waits for it: a start calls this once the command
+  /// is on its way.
+  void removeLeftovers() const;
   /// Empties and removes it, unless that has been done. True if it is gone.
   bool remove();
 

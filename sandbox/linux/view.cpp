@@ -81,8 +81,9 @@ template <class Stack> void popTo(Stack& stack, llvm::StringRef path) {
 
 class ViewCompiler {
 public:
-  ViewCompiler(const Policy& policy, const HostTree& tree, const ViewRequest& request)
-      : policy_(policy), tree_(tree), walk_(tree), request_(request) {}
+  ViewCompiler(const Policy& policy, const HostTree& tree, PathWalk& walk,
+               const ViewRequest& request)
+      : policy_(policy), tree_(tree), walk_(walk), request_(request) {}
 
   llvm::Expected<View> compile() {
     std::vector<ViewPart> parts = viewParts(request_, tree_, walk_);
@@ -425,7 +426,7 @@ private:
 
   const Policy& policy_;
   const HostTree& tree_;
-  PathWalk walk_;
+  PathWalk& walk_;
   const ViewRequest& request_;
   std::vector<PathState> states_;
   llvm::StringMap<ViewPart::Kind> partAt_;
@@ -437,9 +438,9 @@ private:
 
 } // namespace
 
-llvm::Expected<View> compileView(const Policy& policy, const HostTree& tree,
+llvm::Expected<View> compileView(const Policy& policy, const HostTree& tree, PathWalk& walk,
                                  const ViewRequest& request) {
-  return ViewCompiler(policy, tree, request).compile();
+  return ViewCompiler(policy, tree, walk, request).compile();
 }
 
 } // namespace gos::sandbox

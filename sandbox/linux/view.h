@@ -23,7 +23,7 @@ struct View {
 };
 
 /// Compiles the path rules of a policy whose `check` is clean.
-llvm::Expected<View> compileView(const Policy& policy, const HostTree& tree,
+llvm::Expected<View> compileView(const Policy& policy, const HostTree& tree, PathWalk& walk,
                                  const ViewRequest& request);
 
 /// Is there anything at a path of the view that a command can reach? `tree` is the host's.

@@ -9,16 +9,18 @@ namespace gos::sandbox {
 
 namespace {
 
-constexpr llvm::StringRef kDevices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
-                                        "/dev/random", "/dev/urandom", "/dev/tty"};
-constexpr std::pair<llvm::StringRef, llvm::StringRef> kDeviceLinks[] = {
-    {"/dev/fd", "/proc/self/fd"},       {"/dev/stdin", "/proc/self/fd/0"},
-    {"/dev/stdout", "/proc/self/fd/1"}, {"/dev/stderr", "/proc/self/fd/2"},
-    {"/dev/ptmx", "pts/ptmx"},
+constexpr llvm::StringRef kDevices[] = {
+#define GOS_VIEW_DEVICE(path) path,
+#include "sandbox/linux/every_view.def"
 };
-/// Kernel memory, keys, the kernel's log, timers of other programs.
-constexpr llvm::StringRef kMasks[] = {"/proc/kcore", "/proc/keys", "/proc/kmsg",
-                                      "/proc/timer_list"};
+constexpr std::pair<llvm::StringRef, llvm::StringRef> kDeviceLinks[] = {
+#define GOS_VIEW_DEVICE_LINK(path, to) {path, to},
+#include "sandbox/linux/every_view.def"
+};
+constexpr llvm::StringRef kMasks[] = {
+#define GOS_VIEW_PROC_MASK(path) path,
+#include "sandbox/linux/every_view.def"
+};
 constexpr llvm::StringRef kMergedUsr[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
 constexpr size_t kMostDatabaseBytes = size_t(1) << 20;
 constexpr uint32_t kNobody = 65534;

@@ -3,6 +3,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <memory>
+
 namespace gos::sandbox {
 
 namespace {
@@ -31,7 +33,7 @@ public:
     const llvm::ArrayRef<PathRule> rules = policy_.rules();
     for (size_t index = 0; index != rules.size(); ++index)
       if (rules[index].access == Access::Deny)
-        placed_.push_back({rules[index].path, index, false, {}});
+        keep({rules[index].path, index, false, {}});
       else if (llvm::Error error = placeGrant(index))
         return error;
     placeDenialsBehindLinks();
@@ -45,7 +47,12 @@ private:
   bool denies(const PlacedRule& placed) const { return rule(placed.rule).access == Access::Deny; }
   void sortPlaced() {
     llvm::stable_sort(
-        placed_, [](const PlacedRule& a, const PlacedRule& b) { return pathLess(a.path, b.path); });
+        placed_, [](const std::unique_ptr<PlacedRule>& a, const std::unique_ptr<PlacedRule>& b) {
+          return pathLess(a->path, b->path);
+        });
+  }
+  void keep(PlacedRule placed) {
+    placed_.push_back(std::make_unique<PlacedRule>(std::move(placed)));
   }
 
   /// The denial that covers a path, if there is one.
@@ -74,7 +81,7 @@ private:
                           .str());
       }
     llvm::append_range(resolved_.hops, walked.hops);
-    placed_.push_back({walked.path, index, false, walked.entry});
+    keep({walked.path, index, false, walked.entry});
     if (walked.path == "/")
       placeEntriesOfRoot(index);
     return llvm::Error::success();
@@ -90,7 +97,7 @@ private:
       if (entry.kind == NodeKind::Link)
         resolved_.hops.push_back({path, entry.linkText});
       else if (entry.kind != NodeKind::Missing)
-        placed_.push_back({std::move(path), index, true, entry});
+        keep({std::move(path), index, true, entry});
     }
   }
 
@@ -102,7 +109,8 @@ private:
     sortPlaced();
     std::vector<PlacedRule> behind;
     std::vector<llvm::StringRef> grants;
-    for (PlacedRule& placed : placed_) {
+    for (const std::unique_ptr<PlacedRule>& each : placed_) {
+      PlacedRule& placed = *each;
       while (!grants.empty() && !isAtOrBeneath(placed.path, grants.back()))
         grants.pop_back();
       if (!denies(placed)) {
@@ -119,7 +127,8 @@ private:
           behind.push_back({std::move(walked.path), placed.rule, false, {}});
       }
     }
-    llvm::append_range(placed_, behind);
+    for (PlacedRule& placed : behind)
+      keep(std::move(placed));
   }
 
   /// Does a grant decide before the one that was found at the same path? As `decide` has it.
@@ -133,11 +142,11 @@ private:
   void group() {
     for (size_t first = 0; first != placed_.size();) {
       PathState state;
-      state.path = placed_[first].path;
+      state.path = placed_[first]->path;
       const PlacedRule* best = nullptr;
       size_t next = first;
-      for (; next != placed_.size() && placed_[next].path == state.path; ++next) {
-        const PlacedRule& placed = placed_[next];
+      for (; next != placed_.size() && placed_[next]->path == state.path; ++next) {
+        const PlacedRule& placed = *placed_[next];
         if (denies(placed)) {
           if (!state.denial)
             state.denial = placed.rule;
@@ -159,7 +168,7 @@ private:
   const HostTree& tree_;
   PathWalk& walk_;
   const llvm::StringSet<>& skipped_;
-  std::vector<PlacedRule> placed_;
+  std::vector<std::unique_ptr<PlacedRule>> placed_; // moved about when they are sorted
   ResolvedRules resolved_;
 };
 

@@ -87,13 +87,6 @@ bool isCanonicalPath(llvm::StringRef path) {
   }
 }
 
-bool isAtOrBeneath(llvm::StringRef path, llvm::StringRef directory) {
-  if (directory == "/")
-    return path.starts_with("/");
-  return path.starts_with(directory) &&
-         (path.size() == directory.size() || path[directory.size()] == '/');
-}
-
 llvm::StringRef environmentNameProblem(llvm::StringRef name) {
   if (name.empty())
     return "a variable has a name";
@@ -160,11 +153,16 @@ Policy Policy::withNetwork(NetworkMode mode) const {
 }
 
 Policy Policy::allowEnv(llvm::StringRef name) const {
+  return allowEnv(llvm::ArrayRef(name));
+}
+
+Policy Policy::allowEnv(llvm::ArrayRef<llvm::StringRef> names) const {
   Policy made = *this;
-  if (llvm::StringRef problem = environmentNameProblem(name); !problem.empty())
-    made.problems_.push_back(llvm::formatv("environment variable `{0}`: {1}", name, problem));
-  else
-    made.passedEnv_.push_back(name.str());
+  for (llvm::StringRef name : names)
+    if (llvm::StringRef problem = environmentNameProblem(name); !problem.empty())
+      made.problems_.push_back(llvm::formatv("environment variable `{0}`: {1}", name, problem));
+    else
+      made.passedEnv_.push_back(name.str());
   return made;
 }
 

@@ -20,9 +20,8 @@ Policy comptimePolicy(ComptimeIo level, llvm::StringRef root, llvm::ArrayRef<std
     for (const std::string& path : denials)
       rules.push_back({path, Access::Deny, Origin::Shipped, {}});
     policy = policy.withRules(std::move(rules));
-    for (const std::string& name : permittedEnv)
-      policy = policy.allowEnv(name);
-    return policy;
+    return policy.allowEnv(
+        llvm::SmallVector<llvm::StringRef>(permittedEnv.begin(), permittedEnv.end()));
   }
   case ComptimeIo::Full:
     return policy.withLevel(SandboxLevel::None)

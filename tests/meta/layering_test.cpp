@@ -26,7 +26,7 @@ const std::vector<Layer>& layers() {
       {"sandbox/policy", {}},
       {"sandbox/policy/host", {"sandbox/policy"}},
       {"sandbox", {"sandbox/policy", "sandbox/policy/host", "diagnostics"}},
-      {"sandbox/linux", {"sandbox/policy", "sandbox", "diagnostics"}},
+      {"sandbox/linux", {"sandbox/policy", "sandbox/policy/host", "sandbox", "diagnostics"}},
       {"sandbox/linux/first_process", {"sandbox/linux"}},
       {"sandbox/command", {"sandbox/policy", "sandbox/policy/host", "sandbox", "sandbox/linux", "diagnostics"}},
       {"sandbox/library", {"sandbox/policy", "sandbox", "sandbox/linux", "sandbox/command", "diagnostics"}},

@@ -42,17 +42,31 @@ struct Watched {
   uint64_t device, inode;
 };
 
+/// Objects of ours that cover others: nobody may open a hole, an empty one says nothing. Their
+/// names are removed before the command starts.
+enum Hole : int { kHoleDirectory, kHoleFile, kEmptyDirectory, kEmptyFile };
+constexpr const char* kHoleNames[4] = {".hole-directory", ".hole-file", ".empty-directory",
+                                       ".empty-file"};
+
 struct View {
-  int root = -1;   // the new root; -1: the host's tree stays
-  int mounts = -1; // /proc/self/mountinfo, readable when a mount changes; -1: nothing to watch
+  int root = -1;      // the new root; -1: the host's tree stays
+  bool holes[4] = {}; // those that have been made
+  int mounts = -1;    // /proc/self/mountinfo, readable when a mount changes; -1: nothing to watch
   Watched* watched = nullptr;
   uint32_t watchedCount = 0;
 };
 
+struct Ahead;
+
 /// Mounts an empty root over the host's.
 Failure makeRoot(View& view);
-/// Builds the view on it and enters it.
-Failure buildView(const Plan& plan, View& view);
+/// Builds the view on it and enters it. What of `ahead` the plan does not have as it stands is
+/// thrown away with the root that it is on.
+Failure buildView(const Plan& plan, View& view, Ahead& ahead);
+/// Makes a hole on the new root, which is the working directory, unless it is there.
+Failure makeHole(View& view, Hole which, uint32_t index);
+/// Puts the empty file on an entry of proc; 0 or a negative errno.
+long maskEntry(const char* path);
 /// The step that is no longer what it was, or -1.
 long lostCover(const Plan& plan, const View& view);
 

@@ -3,6 +3,7 @@
 // The command's own part (session, directory, limits, no-new-privileges, Landlock, filter, execve)
 // is in command.cpp.
 
+#include "sandbox/linux/first_process/ahead.h"
 #include "sandbox/linux/first_process/first_process.h"
 
 #include <fcntl.h>
@@ -72,6 +73,24 @@ ControlMessage await(ControlKind kind) {
   return message;
 }
 
+/// Namespaces that could not be made together: which of them is missing here?
+Failure missingNamespace(int flags, long result) {
+  struct Row {
+    int flag;
+    Stage stage;
+  };
+  static constexpr Row kNamespaces[] = {{0x00020000, Stage::MountNamespace},
+                                        {0x40000000, Stage::NetworkNamespace},
+                                        {0x08000000, Stage::IpcNamespace},
+                                        {0x04000000, Stage::UtsNamespace},
+                                        {0x02000000, Stage::CgroupNamespace}};
+  for (const Row& row : kNamespaces)
+    if (flags & row.flag)
+      if (const long alone = raw::sys(__NR_unshare, row.flag); alone < 0)
+        return failed(row.stage, alone);
+  return failed(Stage::Clone, result);
+}
+
 /// Waits until the plan is written. With it comes the private temp, which gets its numbers.
 Failure awaitPlan() {
   ControlMessage message{};
@@ -117,7 +136,7 @@ Failure raiseLoopback() {
 
 } // namespace
 
-[[noreturn]] void firstProcess() {
+[[noreturn]] void firstProcess(long count, const char* const* paths) {
   raw::sys(__NR_prctl, PR_SET_NAME, "bwr-first");
   // Until the command runs nobody here can listen for the end of the supervisor: this process waits
   // for its vfork child. Then the kernel ends it, by the thread that waits in `start`.
@@ -133,7 +152,7 @@ Failure raiseLoopback() {
   const ControlMessage begin = await(ControlKind::Begin);
   if (begin.status != 0)
     if (const long result = raw::sys(__NR_unshare, begin.status); result < 0)
-      fail(failed(Stage::Clone, result));
+      fail(missingNamespace(begin.status, result));
   if (begin.flags & kWaitForMaps)
     await(ControlKind::MapsWritten);
   View view;
@@ -143,6 +162,9 @@ Failure raiseLoopback() {
   if (begin.flags & kRaiseLoopback)
     if (Failure failure = raiseLoopback())
       fail(failure);
+  static Ahead ahead;
+  if (begin.flags & kRaiseAhead)
+    raiseAhead(view, paths, count, (begin.flags & kOwnProcesses) != 0, ahead);
 
   Plan plan;
   if (Failure failure = awaitPlan())
@@ -150,7 +172,7 @@ Failure raiseLoopback() {
   if (Failure failure = readPlan(plan))
     fail(failure);
   if (plan.has(kBuildView))
-    if (Failure failure = buildView(plan, view))
+    if (Failure failure = buildView(plan, view, ahead))
       fail(failure);
   int ruleset = -1;
   if (plan.has(kUseLandlock))
@@ -177,6 +199,7 @@ Failure raiseLoopback() {
   raw::sys(__NR_prctl, PR_SET_PDEATHSIG, 0, 0, 0, 0);
   ControlMessage started{};
   started.kind = ControlKind::Started;
+  started.flags = ahead.whole ? uint32_t(kStoodAhead) : 0;
   tell(started);
   supervise(plan, view, command);
 }
@@ -184,11 +207,14 @@ Failure raiseLoopback() {
 } // namespace gos::sandbox
 
 #if defined(__x86_64__)
-__asm__(".globl _start\n_start:\n  xor %ebp, %ebp\n  and $-16, %rsp\n  call firstProcessEntry\n  "
+__asm__(".globl _start\n_start:\n  xor %ebp, %ebp\n  mov %rsp, %rdi\n  and $-16, %rsp\n  call "
+        "firstProcessEntry\n  "
         "hlt\n");
 #elif defined(__aarch64__)
-__asm__(".globl _start\n_start:\n  mov x29, #0\n  mov x30, #0\n  bl firstProcessEntry\n");
+__asm__(
+    ".globl _start\n_start:\n  mov x29, #0\n  mov x30, #0\n  mov x0, sp\n  bl firstProcessEntry\n");
 #endif
-extern "C" [[noreturn]] __attribute__((used)) void firstProcessEntry() {
-  gos::sandbox::firstProcess();
+extern "C" [[noreturn]] __attribute__((used)) void firstProcessEntry(const long* stack) {
+  // The count of arguments and the arguments, of which the first is the name.
+  gos::sandbox::firstProcess(stack[0] - 1, (const char* const*)(stack + 2));
 }

@@ -2,6 +2,7 @@
 // whoever brought it, kill what is left, reap it, and remove the private temp.
 
 #include "sandbox/linux/first_process/first_process.h"
+#include "sandbox/linux/first_process/network_counts.h"
 #include "sandbox/linux/first_process/remove_tree.h"
 
 #include <fcntl.h>
@@ -168,6 +169,31 @@ private:
     raw::sys(__NR_close, file);
   }
 
+  /// What stands on the private temp goes, and with it what stands on that. Each call waits for a
+  /// grace period of the kernel, and removing a directory on which something is still mounted, even
+  /// in a tree that was detached as a whole, waits for one more.
+  void unmountGrantsIn(const char* temp) {
+    const LaunchStep* steps = plan_.steps();
+    const char* gone = nullptr;
+    for (uint32_t index = 0; index != plan_.header().stepCount; ++index) {
+      const char* path = plan_.text(steps[index].path);
+      if (!isBeneath(path, temp) || (gone != nullptr && isBeneath(path, gone)))
+        continue;
+      if (raw::sys(__NR_umount2, path, 2 | 8 /* MNT_DETACH | UMOUNT_NOFOLLOW */) >= 0)
+        gone = path;
+    }
+  }
+  /// Does `path` go on after `directory`, with or without its slash?
+  static bool isBeneath(const char* path, const char* directory) {
+    char last = '\0';
+    for (; *directory != '\0'; ++path, ++directory) {
+      if (*path != *directory)
+        return false;
+      last = *path;
+    }
+    return last == '/' ? *path != '\0' : *path == '/';
+  }
+
   [[noreturn]] void end(bool tellSupervisor) {
     // Kill, then reap, until nothing is left: a child that is killed may leave children of its own
     // to us.
@@ -195,6 +221,8 @@ private:
         else
           ++killed;
     }
+    const bool refusedNetwork =
+        tellSupervisor && status_ != 0 && plan_.has(kOwnNetwork) && askedForNetwork();
     bool gone = true;
     if (plan_.has(kHasTemp)) {
       if (plan_.has(kGrantInTmp) || plan_.has(kGrantInVarTmp)) {
@@ -202,11 +230,8 @@ private:
         // removed.
         constexpr uint32_t kSysAdmin = 1u << 21;
         if (setCapabilities(kSysAdmin, kSysAdmin) >= 0) {
-          // Each of these waits for a grace period of the kernel.
-          if (plan_.has(kGrantInTmp))
-            raw::sys(__NR_umount2, "/tmp", 2 /* MNT_DETACH */);
-          if (plan_.has(kGrantInVarTmp))
-            raw::sys(__NR_umount2, "/var/tmp", 2);
+          unmountGrantsIn("/tmp/");
+          unmountGrantsIn("/var/tmp/");
         }
       }
       TreeRemover remover;
@@ -222,7 +247,8 @@ private:
       message.kind = ControlKind::Ended;
       message.status = status_;
       message.killed = killed;
-      message.flags = gone ? 1 : 0;
+      message.flags =
+          (gone ? uint32_t(kTempGone) : 0) | (refusedNetwork ? uint32_t(kNetworkRefused) : 0);
       message.cpuMicroseconds =
           (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);

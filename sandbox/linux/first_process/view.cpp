@@ -4,6 +4,8 @@
 // nobody who can rename things meanwhile decides what is mounted, or where (compare
 // CVE-2021-30465).
 
+#include "sandbox/linux/first_process/ahead.h"
+#include "sandbox/linux/first_process/file_systems.h"
 #include "sandbox/linux/first_process/first_process.h"
 
 #include <fcntl.h>
@@ -14,18 +16,6 @@ namespace gos::sandbox {
 
 namespace {
 
-enum StepKind : uint16_t {
-  MakeDirectory,
-  MakeFile,
-  MakeLink,
-  Bind,
-  Cover,
-  Mask,
-  Proc,
-  DevicePts,
-  SharedMemory
-};
-
 long openNoLinks(int directory, const char* path, uint64_t flags, uint64_t resolve) {
   raw::OpenHow how = {flags | O_CLOEXEC, 0,
                       resolve | raw::kResolveNoLinks | raw::kResolveNoMagicLinks};
@@ -35,29 +25,31 @@ long openNoLinks(int directory, const char* path, uint64_t flags, uint64_t resol
   return fd;
 }
 
-long newFileSystem(const char* type) {
-  return raw::sys(__NR_fsopen, type, 1 /* FSOPEN_CLOEXEC */);
-}
-long option(long context, const char* key, const char* value) {
-  return raw::sys(__NR_fsconfig, context,
-                  value == nullptr ? raw::kFsConfigFlag : raw::kFsConfigString, key, value, 0);
-}
-/// Finishes a new file system and answers its detached mount.
-long mountOf(long context, uint64_t attributes) {
-  long result = raw::sys(__NR_fsconfig, context, raw::kFsConfigCreate, 0, 0, 0);
-  if (result >= 0)
-    result = raw::sys(__NR_fsmount, context, 1 /* FSMOUNT_CLOEXEC */, attributes);
-  return result; // the context is closed with the others, see closeSpent
-}
 long attributes(long mount, uint64_t set, bool recursive) {
   raw::MountAttributes change = {set, 0, 0, 0};
   return raw::sys(__NR_mount_setattr, mount, "",
                   raw::kAtEmptyPath | (recursive ? raw::kAtRecursive : 0), &change, sizeof change);
 }
 
+constexpr uint64_t kHoleAttributes =
+    raw::kMountNoSuid | raw::kMountNoDevices | raw::kMountNoExecute | raw::kMountReadOnly;
+
+/// An object of the new root on an entry of proc, both as seen from the new root. Nobody can rename
+/// such an entry, so the path is enough, and the old call costs less than a mount that is nowhere
+/// first.
+long coverWith(const char* hole, const char* path) {
+  const long result = raw::sys(__NR_mount, hole, path, 0, 4096 /* MS_BIND */, 0);
+  if (result < 0)
+    return result;
+  raw::MountAttributes change = {kHoleAttributes, 0, 0, 0};
+  return raw::sys(__NR_mount_setattr, raw::kAtFdCwd, path, raw::kAtNoFollow, &change,
+                  sizeof change);
+}
+
 class Builder {
 public:
-  Builder(const Plan& plan, View& view) : plan_(plan), view_(view), root_(view.root) {}
+  Builder(const Plan& plan, View& view, Ahead& ahead)
+      : plan_(plan), view_(view), ahead_(ahead), root_(view.root) {}
 
   Failure build() {
     if (root_ < 0)
@@ -76,10 +68,11 @@ public:
     long result = raw::sys(__NR_fchdir, root_); // short paths of the new root from here on
     if (result < 0)
       return failed(Stage::NewRoot, result);
-    if (Failure failure = buildReadOnly())
-      return failure;
+    if (!ahead_.whole)
+      if (Failure failure = buildReadOnly())
+        return failure;
     for (uint32_t index = 0; index != plan_.header().stepCount; ++index) {
-      if (standsAlready(steps[index]))
+      if (ahead_.whole ? ahead_.stands[index] : standsAlready(steps[index]))
         continue;
       if (Failure failure = step(steps[index], index))
         return failure;
@@ -100,10 +93,11 @@ private:
   static bool standsAlready(const LaunchStep& step) {
     if ((step.flags & kStepOwnParent) == 0)
       return false;
-    if (step.kind == Bind)
+    if (step.kind == StepKind::Bind)
       return (step.flags & (kStepExact | kStepReadOnly | kStepDevices)) ==
              (kStepExact | kStepReadOnly);
-    return step.kind == MakeDirectory || step.kind == MakeFile || step.kind == MakeLink;
+    return step.kind == StepKind::MakeDirectory || step.kind == StepKind::MakeFile ||
+           step.kind == StepKind::MakeLink;
   }
   Failure buildReadOnly() {
     const LaunchStep* steps = plan_.steps();
@@ -112,7 +106,7 @@ private:
     for (uint32_t index = 0; index != count; ++index) {
       if (!standsAlready(steps[index]))
         continue;
-      if (steps[index].kind == Bind && first == count)
+      if (steps[index].kind == StepKind::Bind && first == count)
         first = index;
       if (Failure failure = step(steps[index], index))
         return failure;
@@ -179,57 +173,38 @@ private:
   Failure step(const LaunchStep& step, uint32_t index) {
     const char* path = plan_.text(step.path);
     switch (step.kind) {
-    case MakeDirectory: {
+    case StepKind::MakeDirectory: {
       const long result = raw::sys(__NR_mkdirat, root_, beneath(path), step.mode);
       return result < 0 && result != -raw::kErrorExists
                  ? failed(Stage::ViewDirectory, result, index)
                  : Failure{};
     }
-    case MakeFile:
+    case StepKind::MakeFile:
       return makeFile(step, index);
-    case MakeLink: {
+    case StepKind::MakeLink: {
       const long result = raw::sys(__NR_symlinkat, plan_.text(step.text), root_, beneath(path));
       return result < 0 && result != -raw::kErrorExists ? failed(Stage::ViewLink, result, index)
                                                         : Failure{};
     }
-    case Bind:
+    case StepKind::Bind:
       return bind(step, index);
-    case Cover:
+    case StepKind::Cover:
       return cover(step, index);
-    case Mask:
+    case StepKind::Mask:
       return mask(step, index);
-    case Proc: {
-      const long context = newFileSystem("proc");
-      if (context < 0)
-        return failed(Stage::OwnProc, context, index);
-      const long mount =
-          mountOf(context, raw::kMountNoSuid | raw::kMountNoDevices | raw::kMountNoExecute |
-                               ((step.flags & kStepReadOnly) ? raw::kMountReadOnly : 0));
-      return mount < 0 ? failed(Stage::OwnProc, mount, index)
-                       : attach(mount, step, Stage::OwnProc, index);
-    }
-    case DevicePts: {
-      const long context = newFileSystem("devpts");
-      if (context < 0)
-        return failed(Stage::DevicePts, context, index);
-      option(context, "newinstance", nullptr);
-      option(context, "ptmxmode", "0666");
-      option(context, "mode", "0620");
-      const long mount = mountOf(context, raw::kMountNoSuid | raw::kMountNoExecute);
-      return mount < 0 ? failed(Stage::DevicePts, mount, index)
-                       : attach(mount, step, Stage::DevicePts, index);
-    }
-    case SharedMemory: {
-      const long context = newFileSystem("tmpfs");
-      if (context < 0)
-        return failed(Stage::SharedMemory, context, index);
-      option(context, "mode", "1777");
-      const long mount = mountOf(context, raw::kMountNoSuid | raw::kMountNoDevices);
-      return mount < 0 ? failed(Stage::SharedMemory, mount, index)
-                       : attach(mount, step, Stage::SharedMemory, index);
-    }
+    case StepKind::Proc:
+      return fresh(file_systems::processes((step.flags & kStepReadOnly) != 0), step, Stage::OwnProc,
+                   index);
+    case StepKind::DevicePts:
+      return fresh(file_systems::terminals(), step, Stage::DevicePts, index);
+    case StepKind::SharedMemory:
+      return fresh(file_systems::sharedMemory(), step, Stage::SharedMemory, index);
     }
     return failed(Stage::ReadPlan, -22, index);
+  }
+
+  Failure fresh(long mount, const LaunchStep& step, Stage stage, uint32_t index) {
+    return mount < 0 ? failed(stage, mount, index) : attach(mount, step, stage, index);
   }
 
   Failure makeFile(const LaunchStep& step, uint32_t index) {
@@ -293,7 +268,7 @@ private:
       return failed(Stage::BindOpen, result, index);
     if (status.st_dev != step.device || status.st_ino != step.inode)
       return failed(Stage::BindChanged, -116 /* ESTALE */, index);
-    if (!standsAlready(step)) {
+    if (ahead_.whole || !standsAlready(step)) { // those of buildReadOnly get theirs together
       raw::MountAttributes change = {attributesOf(step), 0, 0, 0};
       result = raw::sys(__NR_mount_setattr, raw::kAtFdCwd, path,
                         raw::kAtRecursive | raw::kAtNoFollow, &change, sizeof change);
@@ -336,47 +311,22 @@ private:
   // A cover is a bind of an object that nobody may open: mode 000, owned by the one id that the map
   // has, and no capability is left to override it. Its names are removed before the command starts.
 
-  static constexpr const char* kHoleNames[4] = {".hole-directory", ".hole-file", ".empty-directory",
-                                                ".empty-file"};
-  static constexpr uint64_t kHoleAttributes =
-      raw::kMountNoSuid | raw::kMountNoDevices | raw::kMountNoExecute | raw::kMountReadOnly;
-
-  Failure makeHole(int which, bool file, uint32_t mode, uint32_t index) {
-    if (made_[which])
-      return {};
-    const char* name = kHoleNames[which];
-    const long result = file ? raw::sys(__NR_mknodat, root_, name, S_IFREG | mode, 0)
-                             : raw::sys(__NR_mkdirat, root_, name, mode);
-    if (result < 0)
-      return failed(Stage::Cover, result, index);
-    made_[which] = true;
-    return {};
-  }
-
-  /// An empty object on an entry of proc. Nobody can rename one of those, so the path is enough,
-  /// and the old call costs less than a mount that is nowhere first.
   Failure mask(const LaunchStep& step, uint32_t index) {
     const bool file = (step.flags & kStepFile) != 0;
-    const int which = 2 + (file ? 1 : 0);
-    if (Failure failure = makeHole(which, file, file ? 0444 : 0555, index))
+    if (Failure failure = makeHole(view_, file ? kEmptyFile : kEmptyDirectory, index))
       return failure;
-    const char* path = beneath(plan_.text(step.path));
-    long result = raw::sys(__NR_mount, kHoleNames[which], path, 0, 4096 /* MS_BIND */, 0);
-    if (result == -raw::kErrorAbsent && (step.flags & kStepOptional))
-      return {};
-    if (result >= 0) {
-      raw::MountAttributes change = {kHoleAttributes, 0, 0, 0};
-      result = raw::sys(__NR_mount_setattr, raw::kAtFdCwd, path, raw::kAtNoFollow, &change,
-                        sizeof change);
-    }
-    return result < 0 ? failed(Stage::Cover, result, index) : Failure{};
+    const long result =
+        coverWith(kHoleNames[file ? kEmptyFile : kEmptyDirectory], beneath(plan_.text(step.path)));
+    return result < 0 && !(result == -raw::kErrorAbsent && (step.flags & kStepOptional))
+               ? failed(Stage::Cover, result, index)
+               : Failure{};
   }
 
   Failure cover(const LaunchStep& step, uint32_t index) {
     const bool file = (step.flags & kStepFile) != 0;
-    const int which = file ? 1 : 0;
+    const Hole which = file ? kHoleFile : kHoleDirectory;
     const char* name = kHoleNames[which];
-    if (Failure failure = makeHole(which, file, 0, index))
+    if (Failure failure = makeHole(view_, which, index))
       return failure;
     const long where = target(plan_.text(step.path));
     if (where < 0) {
@@ -406,7 +356,7 @@ private:
 
   void dropHoles() {
     for (int which = 0; which != 4; ++which)
-      if (made_[which])
+      if (view_.holes[which])
         raw::sys(__NR_unlinkat, root_, kHoleNames[which],
                  which % 2 == 0 ? raw::kAtRemoveDirectory : 0);
   }
@@ -450,11 +400,28 @@ private:
 
   const Plan& plan_;
   View& view_;
+  Ahead& ahead_;
   const long root_;
-  bool made_[4] = {};
 };
 
 } // namespace
+
+Failure makeHole(View& view, Hole which, uint32_t index) {
+  if (view.holes[which])
+    return {};
+  const bool file = which == kHoleFile || which == kEmptyFile;
+  const uint32_t mode = which == kEmptyFile ? 0444 : which == kEmptyDirectory ? 0555 : 0;
+  const long result = file ? raw::sys(__NR_mknodat, view.root, kHoleNames[which], S_IFREG | mode, 0)
+                           : raw::sys(__NR_mkdirat, view.root, kHoleNames[which], mode);
+  if (result < 0)
+    return failed(Stage::Cover, result, index);
+  view.holes[which] = true;
+  return {};
+}
+
+long maskEntry(const char* path) {
+  return coverWith(kHoleNames[kEmptyFile], path + 1);
+}
 
 Failure makeRoot(View& view) {
   raw::MountAttributes makePrivate = {0, 0, 1ull << 18 /* MS_PRIVATE */, 0};
@@ -462,12 +429,7 @@ Failure makeRoot(View& view) {
                          sizeof makePrivate);
   if (result < 0)
     return failed(Stage::PrivateMounts, result);
-  const long context = newFileSystem("tmpfs");
-  if (context < 0)
-    return failed(Stage::NewRoot, context);
-  option(context, "mode", "0755");
-  option(context, "size", "16m");
-  const long root = mountOf(context, raw::kMountNoSuid | raw::kMountNoDevices);
+  const long root = file_systems::emptyRoot();
   if (root < 0)
     return failed(Stage::NewRoot, root);
   // It covers the old root of this namespace; paths of this process still start beneath the cover.
@@ -478,8 +440,23 @@ Failure makeRoot(View& view) {
   return {};
 }
 
-Failure buildView(const Plan& plan, View& view) {
-  return Builder(plan, view).build();
+Failure buildView(const Plan& plan, View& view, Ahead& ahead) {
+  if (ahead.raised && !agrees(plan, ahead)) {
+    // All of it goes, with the root that it stands on.
+    long result = raw::sys(__NR_fchdir, view.root);
+    if (result >= 0)
+      result = raw::sys(__NR_umount2, ".", 2 /* MNT_DETACH */);
+    if (result >= 0)
+      result = raw::sys(__NR_chdir, "/");
+    if (result < 0)
+      return failed(Stage::NewRoot, result);
+    raw::sys(__NR_close, view.root);
+    view = View();
+    ahead.whole = false;
+    if (Failure failure = makeRoot(view))
+      return failure;
+  }
+  return Builder(plan, view, ahead).build();
 }
 
 long lostCover(const Plan& plan, const View& view) {

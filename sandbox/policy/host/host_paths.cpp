@@ -6,9 +6,12 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace gos {
@@ -45,7 +48,32 @@ void addPasswordHomes(HomeDirectories& homes) {
 }
 } // namespace
 
+namespace {
+/// A canonical path without links is real as it is, or fails as `realpath` would: one call where
+/// that makes one for each directory. Nothing: `realpath` has to be asked.
+std::optional<int> errorWithoutLinks(const std::string& path) {
+#ifdef SYS_openat2
+  if (!isCanonicalPath(path))
+    return std::nullopt;
+  struct {
+    uint64_t flags = O_PATH | O_CLOEXEC, mode = 0, resolve = 0x04; // RESOLVE_NO_SYMLINKS
+  } how;
+  const int fd = int(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how));
+  if (fd < 0)
+    return errno == ENOENT || errno == ENOTDIR ? std::optional(errno) : std::nullopt;
+  ::close(fd);
+  return 0;
+#else
+  return std::nullopt;
+#endif
+}
+} // namespace
+
 std::string realPathOf(const std::string& path) {
+  if (const std::optional<int> error = errorWithoutLinks(path)) {
+    errno = *error;
+    return *error == 0 ? path : std::string();
+  }
   char* real = ::realpath(path.c_str(), nullptr);
   if (real == nullptr)
     return {};
