@@ -52,8 +52,10 @@ std::vector<Block> blocksOf(const check::ProgramInput& input) {
         document::documentPackage(package.name, {file}, input.sources, document::Take::All);
     std::vector<Block> own;
     for (document::CodeBlock& code : document::codeBlocks(documentation))
-      if (code.isTest() && code.span.valid())
-        own.push_back({std::move(code), innermost(module.file.module, code.span), module.file.id});
+      if (code.isTest() && code.span.valid()) {
+        auto* around = innermost(module.file.module, code.span);
+        own.push_back({std::move(code), around, module.file.id});
+      }
     llvm::stable_sort(
         own, [](const Block& a, const Block& b) { return a.code.span.begin < b.code.span.begin; });
     result.insert(result.end(), std::make_move_iterator(own.begin()),
