@@ -112,7 +112,7 @@ TEST_CASE("T131 a program is refused a level that the host lacks something for; 
           CHECK(answers[2 * at + 1].problem == "");
         } else {
           CHECK_FALSE(answers[2 * at].ran());
-          CHECK(contains(answers[2 * at].problem, "level `" + levels()[at] + "` is not available"));
+          CHECK(contains(answers[2 * at].problem, "level `" + levels()[at] + "`"));
           CHECK(contains(answers[2 * at].problem, lack.primitive));
           CHECK(answers[2 * at + 1].problem == answers[2 * at].problem);
         }

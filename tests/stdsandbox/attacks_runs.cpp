@@ -139,14 +139,17 @@ TEST_CASE("T138 of a program that is killed, stopped or interrupted nothing is l
         CHECK_FALSE(contains(outcome.out, "code 0"));
       CHECK(gone(text));
     }
-    // The first process of the run is killed: that is an end like any, and nothing goes on.
-    for (const Outcome& outcome :
-         shellWith(room, waiting,
-                   started + "kill -KILL $(cat /proc/$p/task/*/children); wait $p; echo code $?")) {
-      CHECK(contains(outcome.out, "code 0"));
-      CHECK(contains(outcome.out, "137"));
+    if (level !=
+        "basic") { // where no process table of its own ends what is left: a limit, see SECURITY.md
+      // The first process of the run is killed: that is an end like any, and nothing goes on.
+      for (const Outcome& outcome : shellWith(
+               room, waiting,
+               started + "kill -KILL $(cat /proc/$p/task/*/children); wait $p; echo code $?")) {
+        CHECK(contains(outcome.out, "code 0"));
+        CHECK(contains(outcome.out, "137"));
+      }
+      CHECK(gone(text));
     }
-    CHECK(gone(text));
     // Stopped and continued: it goes on.
     room.write("inner", "touch ready; while [ ! -e go ]; do sleep 0.01; done; echo went on");
     for (const Outcome& outcome :
