@@ -603,10 +603,16 @@ llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOption
   const int streams[3] = {options.standardInput, options.standardOutput, options.standardError};
   if (llvm::Error error = checkStreams(streams))
     return error;
+  // Before anything is looked for, where the level is proven already: what it waits for takes
+  // longest.
+  std::shared_ptr<FirstProcess> ahead = options.ahead;
+  if (!ahead && !options.skipSelfProof)
+    if (const std::optional<ProvenLevel> proven = provenBefore(policy.level()))
+      ahead = beginAhead(policy.level(), policy.network(), proven->pidNamespace, streams,
+                         pathsAhead(policy));
   Preparation preparation(policy, options);
   if (llvm::Error error = preparation.find(/*prove=*/true))
     return error;
-  std::shared_ptr<FirstProcess> ahead = options.ahead;
   if (!ahead)
     ahead = beginAhead(policy.level(), policy.network(), preparation.pidNamespace(), streams,
                        pathsAhead(policy));
