@@ -18,7 +18,10 @@ done
 [ ${#parts[@]} -gt 0 ] || parts=(vm check start sandbox)
 [ -x "$gos" ] || { echo "no release build at $gos: run ./dev build first" >&2; exit 1; }
 gos=$(readlink -f "$gos")
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+work=$(mktemp -d)
+# Where a command is started: a directory of a disk, as projects are. One in /tmp stands on the private temp.
+place=$(mktemp -d "$(dirname "$gos")/../bench-XXXXXX")
+trap 'rm -rf "$work" "$place"' EXIT
 
 # microseconds COMMAND...: wall clock of one run; its output goes to $work/out.
 microseconds() {
@@ -137,8 +140,7 @@ build_sandbox_start() {
 sandbox() {
   local bwrap; bwrap=$(command -v bwrap) || { echo "bubblewrap is not installed (apt-get install bubblewrap)" >&2; return 1; }
   build_sandbox_start
-  mkdir -p "$work/project"
-  ( cd "$work/project"
+  ( cd "$place"
     echo; echo "starting /bin/true through the library, alternating with posix_spawn"
     "$work/sandbox_start" library
     echo; echo "whole processes beside bubblewrap, alternating"
@@ -150,9 +152,8 @@ sandbox() {
 # ---- sandbox::run of a program that holds 1 GiB beside the same call through the C interface ---------------
 stdsandbox() {
   build_sandbox_start
-  mkdir -p "$work/project"
   "$gos" build --quiet -o "$work/sandbox_run" "$here/sandbox_run.gos"
-  ( cd "$work/project"
+  ( cd "$place"
     echo; echo "sandbox::run of /bin/true from a program of 1 GiB, alternating with the C interface in a process of 1 GiB"
     "$work/sandbox_start" program "$work/sandbox_run" )
 }
