@@ -65,6 +65,7 @@ struct Checked {
 
   std::vector<std::string> texts() const {
     std::vector<std::string> result;
+    result.reserve(list.size());
     for (const Spanned<std::string>& item : list)
       result.push_back(item.value);
     return result;

@@ -31,6 +31,7 @@ public:
   /// Offsets of texts and a free entry at the end.
   uint32_t texts(const std::vector<std::string>& texts) {
     std::vector<uint64_t> offsets;
+    offsets.reserve(texts.size() + 1);
     for (const std::string& each : texts)
       offsets.push_back(text(each));
     offsets.push_back(0);
@@ -142,6 +143,7 @@ llvm::Expected<std::string> serialise(const ChildPlan& plan, llvm::StringRef tem
   header.steps = block.rows(steps);
 
   std::vector<LaunchRule> rules;
+  rules.reserve(plan.landlock.rules.size());
   for (const LandlockRule& rule : plan.landlock.rules)
     rules.push_back({rule.rights, block.text(rule.path), uint32_t(rule.optional)});
   header.ruleCount = uint32_t(rules.size());
