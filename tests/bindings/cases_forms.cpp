@@ -280,7 +280,8 @@ TEST_CASE(
                                      "\"2021\"\n"},
                       {"src/lib.rs", "\n"}});
     bound.userConfig(registry.replacement());
-    const std::string shared = bound.room.top() + "/shared";
+    // Sources are read-only.
+    const std::string shared = bound.room.path("data");
     bound.write(shared + "/table.csv", "1,2,3\n");
     bound.write(shared + "/other.csv", "4\n");
     bound.bindings("tables = { path = \"rust/tables\" }");
