@@ -2,6 +2,8 @@
 
 #include "compiler/format/doc.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <algorithm>
 #include <array>
 
@@ -69,7 +71,7 @@ Node* DocBuilder::makeAround(Node::Kind kind, Doc content) {
 }
 
 Doc DocBuilder::text(StringRef text) {
-  if (text.size() <= 2)
+  if (text.size() <= 2 && (text.empty() || !llvm::isAlnum(text[0])))
     for (size_t i = 0; i < std::size(kFlats); ++i)
       if (text == StringRef(kFlats[i], kFlatSizes[i]))
         return &kTexts[i];

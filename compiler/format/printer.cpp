@@ -166,10 +166,16 @@ void Printer::step(const Command& command) {
   case Node::Kind::HardLine:
     return newline(doc->blank);
   case Node::Kind::Concat:
-    if (command.at + 1 < doc->size)
-      push(command.indent, command.mode, doc, command.at + 1);
-    if (command.at < doc->size)
-      push(command.indent, command.mode, doc->several[command.at]);
+    for (uint32_t at = command.at; at < doc->size; ++at) {
+      const Doc child = doc->several[at];
+      if (child->kind == Node::Kind::Text) {
+        put(command.indent, child->text());
+        continue;
+      }
+      if (at + 1 < doc->size)
+        push(command.indent, command.mode, doc, at + 1);
+      return push(command.indent, command.mode, child);
+    }
     return;
   case Node::Kind::Indent:
     return push(command.indent + kIndent, command.mode, doc->child);

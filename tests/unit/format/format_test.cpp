@@ -165,6 +165,38 @@ TEST_CASE("nothing is too deep, too long or too wide to be answered") {
   }
 }
 
+TEST_CASE("a piece of a file is forgotten when the next one is laid out") {
+  const std::string item =
+      "fn f(a: i64) -> i64 {\n    let x = #[a, 2, 3]\n    x.len() + a // both\n}\n";
+  std::string many;
+  for (unsigned i = 0; i < 200; ++i)
+    many += item;
+  const size_t one = formatText(item).largestPiece;
+  CHECK(one > item.size());
+  CHECK(formatText(many).largestPiece < 2 * one);
+  // Of what is one piece, a table, every byte costs a few bytes.
+  std::string table = "let t = #[\n";
+  for (unsigned i = 0; i < 5000; ++i)
+    table += std::to_string(i) + ",\n";
+  table += "]\n";
+  CHECK(formatText(table).largestPiece < 24 * table.size());
+}
+
+TEST_CASE("long lists, and long runs of what only looks like attributes, cost what they are long") {
+  // Each of these was quadratic: a hang, not a failure.
+  constexpr unsigned kMany = 30'000;
+  std::string pairs = "let t = #[", vectors, comments;
+  for (unsigned i = 0; i < kMany; ++i) {
+    pairs += i == 0 ? "(1, 2)" : ", (1, 2)";
+    vectors += "#[1]\n";
+    comments += "f() // why\n";
+  }
+  pairs += "]\n";
+  CHECK(laidOut(vectors) == vectors);
+  CHECK(laidOut(comments) == comments);
+  CHECK(laidOut(laidOut(pairs)).size() > pairs.size());
+}
+
 TEST_CASE("a difference is shown with three lines around it") {
   CHECK(gos::format::unifiedDiff("a\nb\nc\nd\ne\nf\n", "a\nb\nc\nd\nX\nf\n") ==
         "@@ -2,5 +2,5 @@\n b\n c\n d\n-e\n+X\n f\n");
