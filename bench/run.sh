@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the toolchain and prints what it found; README.md says what each figure means.
-# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [start] [gate] [sandbox] [stdsandbox] [cargo] [bindings] [goroutines]      without a name: vm check start sandbox
+# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [format] [start] [gate] [sandbox] [stdsandbox] [cargo] [bindings] [goroutines]      without a name: vm check start sandbox
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +11,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --gos) gos=$2; shift 2 ;;
     --rounds) rounds=$2; shift 2 ;;
-    vm|check|start|gate|sandbox|stdsandbox|cargo|bindings|goroutines) parts+=("$1"); shift ;;
+    vm|check|format|start|gate|sandbox|stdsandbox|cargo|bindings|goroutines) parts+=("$1"); shift ;;
     *) sed -n '2,3s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done
@@ -75,7 +75,7 @@ check() {
   # The memory of a check of nothing is the tool itself; what a line costs is counted above it.
   echo 'fn main() {}' > "$work/empty.gos"
   local base lines time best i kib
-  base=$(peak_kib "$work/empty.gos")
+  base=$(peak_kib check --quiet "$work/empty.gos")
   for lines in 10000 100000 1000000; do
     "$here/generate_source.sh" "$lines" > "$work/big.gos"
     best=
@@ -83,24 +83,43 @@ check() {
       time=$(microseconds "$gos" check --quiet "$work/big.gos")
       if [ -z "$best" ] || [ "$time" -lt "$best" ]; then best=$time; fi
     done
-    kib=$(peak_kib "$work/big.gos")
+    kib=$(peak_kib check --quiet "$work/big.gos")
     awk -v n="$lines" -v t="$best" -v k="$kib" -v base="$base" \
       'BEGIN { printf "%-10d %10.1f %14.0f %12.0f\n", n, t / 1000, n * 1e6 / t, (k - base) * 1024 / n }'
   done
   echo "(wanted: 500000 lines/s, the same at every size, under 1024 bytes/line; the tool itself: $base KiB)"
 }
-# Peak resident memory of a check, from the kernel's own accounting of the child.
+# peak_kib ARGUMENTS...: peak resident memory of a run of gos, from the kernel's own accounting of the child.
 peak_kib() {
   if [ -x /usr/bin/time ]; then
-    /usr/bin/time -f %M -o "$work/peak" "$gos" check --quiet "$1" > /dev/null
+    /usr/bin/time -f %M -o "$work/peak" "$gos" "$@" > /dev/null
     cat "$work/peak"
   else
     build_tool peak_memory
-    "$work/peak_memory" "$gos" check --quiet "$1"
+    "$work/peak_memory" "$gos" "$@"
   fi
 }
 # build_tool NAME: one of the small C++ programs beside this file.
 build_tool() { [ -x "$work/$1" ] || c++ -O2 -static-libstdc++ -static-libgcc -o "$work/$1" "$here/$1.cpp"; }
+
+# ---- the formatter over a source as it is written, and as it is laid out -----------------------------
+format() {
+  "$here/generate_source.sh" 350000 > "$work/written.gos"
+  "$gos" fmt - < "$work/written.gos" > "$work/laid_out.gos"
+  echo; echo "gos fmt of one source, best of 3"
+  printf '%-10s %8s %10s %22s\n' source MB MB/s 'peak bytes/input byte'
+  local name i time best
+  for name in written laid_out; do
+    best=
+    for i in 1 2 3; do
+      time=$(microseconds "$gos" fmt - < "$work/$name.gos")
+      if [ -z "$best" ] || [ "$time" -lt "$best" ]; then best=$time; fi
+    done
+    awk -v n="$name" -v b="$(stat -c %s "$work/$name.gos")" -v t="$best" -v k="$(peak_kib fmt - < "$work/$name.gos")" \
+      'BEGIN { printf "%-10s %8.1f %10.1f %22.1f\n", n, b / 1e6, b / t, k * 1024 / b }'
+  done
+  echo "(wanted: 20 MB/s of a source that is laid out, at most 12 bytes a byte)"
+}
 
 # ---- start-up beside an empty C++ program -----------------------------------------------------------
 start() {

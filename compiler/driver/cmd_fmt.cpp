@@ -1,6 +1,7 @@
 // gos fmt: lays out source files, or says which are not.
 
 #include "compiler/driver/command.h"
+#include "compiler/driver/replace_file.h"
 #include "compiler/format/format.h"
 #include "compiler/parse/parse.h"
 #include "diagnostics/escape.h"
@@ -17,7 +18,6 @@
 #include <cerrno>
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 namespace gos::driver {
@@ -26,7 +26,6 @@ namespace {
 using llvm::StringRef;
 
 constexpr unsigned kDeepestDirectory = 64;
-constexpr unsigned kTemporaryNames = 16;
 
 struct FormatRun {
   const Options& options;
@@ -41,75 +40,6 @@ struct FormatRun {
     error("cannot " + act + " " + quoted(path) + ": " + systemWords(number));
   }
 };
-
-std::optional<std::string> readAll(int fd) {
-  std::string text;
-  char buffer[64 << 10];
-  for (;;) {
-    const ssize_t count = ::read(fd, buffer, sizeof buffer);
-    if (count == 0)
-      return text;
-    if (count < 0) {
-      if (errno == EINTR)
-        continue;
-      return std::nullopt;
-    }
-    text.append(buffer, size_t(count));
-  }
-}
-
-bool writeAll(int fd, StringRef text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(fd, text.data(), text.size());
-    if (count < 0) {
-      if (errno == EINTR)
-        continue;
-      return false;
-    }
-    text = text.drop_front(size_t(count));
-  }
-  return true;
-}
-
-/// Puts a text in the place of a file in one step: a reader sees the old one or the new one. False
-/// with errno set; then the old one is whole. ESTALE: somebody else wrote the file meanwhile.
-bool replaceFile(const std::string& path, StringRef text, const struct stat& before) {
-  const StringRef directory = llvm::sys::path::parent_path(path);
-  UniqueFd fd;
-  std::string temporary;
-  for (unsigned i = 0; i < kTemporaryNames && !fd; ++i) {
-    uint64_t number = 0;
-    if (getrandom(&number, sizeof number, 0) != ssize_t(sizeof number))
-      return false;
-    temporary = (directory.empty() ? std::string(".") : directory.str()) + "/.gos-fmt-" +
-                llvm::utohexstr(number, true);
-    fd.reset(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!fd && errno != EEXIST)
-      return false;
-  }
-  if (!fd)
-    return false;
-  const auto giveUp = [&](int number) {
-    ::unlink(temporary.c_str());
-    errno = number;
-    return false;
-  };
-  // Who may read the file stays as it was; an owner that cannot be given away is no reason to stop.
-  if (::fchown(fd.get(), before.st_uid, before.st_gid) != 0 && errno != EPERM)
-    return giveUp(errno);
-  if (!writeAll(fd.get(), text) || ::fchmod(fd.get(), before.st_mode & 07777) != 0 ||
-      ::fsync(fd.get()) != 0)
-    return giveUp(errno);
-  struct stat now;
-  if (::lstat(path.c_str(), &now) != 0)
-    return giveUp(errno);
-  if (now.st_dev != before.st_dev || now.st_ino != before.st_ino || now.st_size != before.st_size ||
-      now.st_mtim.tv_sec != before.st_mtim.tv_sec || now.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
-    return giveUp(ESTALE);
-  if (::rename(temporary.c_str(), path.c_str()) != 0)
-    return giveUp(errno);
-  return true;
-}
 
 /// Renders what keeps a text from being a program.
 void printSyntaxErrors(StringRef name, StringRef text, const Options& options) {
@@ -164,35 +94,51 @@ void printDiff(StringRef name, StringRef before, StringRef after) {
   }
 }
 
-void formatFile(FormatRun& run, const std::string& path) {
-  // A link is not followed: renaming over it would put a file in its place.
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd) {
-    if (errno == ELOOP)
-      return run.error(quoted(path) + " is a link; name the file that it leads to");
-    return run.cannot("read", path, errno);
-  }
+/// The path of what a link leads to; other paths as they are. Empty with errno set.
+std::string behindLinks(const std::string& path) {
+  struct stat status;
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode))
+    return path;
+  char* real = ::realpath(path.c_str(), nullptr);
+  std::string result = real ? real : "";
+  ::free(real);
+  return result;
+}
+
+/// `path` is what stands behind `name`, the words of the user.
+void formatFile(FormatRun& run, const std::string& name, const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd)
+    return run.cannot("read", name, errno);
   struct stat before;
   if (::fstat(fd.get(), &before) != 0)
-    return run.cannot("read", path, errno);
+    return run.cannot("read", name, errno);
   if (!S_ISREG(before.st_mode))
-    return run.error(quoted(path) + " is not a file");
-  const std::optional<std::string> text = readAll(fd.get());
-  if (!text)
-    return run.cannot("read", path, errno);
-  const std::optional<std::string> laidOut = layOut(run, path, *text);
-  if (!laidOut || *laidOut == *text)
+    return run.error(quoted(name) + " is not a file");
+  std::string text;
+  if (!readAll(fd.get(), text))
+    return run.cannot("read", name, errno);
+  const std::optional<std::string> laidOut = layOut(run, name, text);
+  if (!laidOut || *laidOut == text)
     return;
   ++run.changed;
   if (run.options.fmtCheck)
-    return printDiff(path, *text, *laidOut);
-  if (replaceFile(path, *laidOut, before)) {
-    llvm::outs() << "laid out " << escapeForText(path) << '\n';
+    return printDiff(name, text, *laidOut);
+  const Replacement done = replaceFile(path, fd.get(), before, text, *laidOut);
+  switch (done.outcome) {
+  case Replacement::Outcome::Done:
+    llvm::outs() << "laid out " << escapeForText(name) << '\n';
     return;
+  case Replacement::Outcome::ReadOnly:
+    return run.error(quoted(name) + " may not be written; it is left as it is");
+  case Replacement::Outcome::ChangedMeanwhile:
+    return run.error(quoted(name) + " was changed by somebody else meanwhile; it is left as it is");
+  case Replacement::Outcome::Failed:
+    return run.cannot("write", name, done.number);
+  case Replacement::Outcome::Displaced:
+    run.cannot("write", name, done.number);
+    return run.error("the text of " + quoted(name) + " is in " + quoted(done.copy));
   }
-  if (errno == ESTALE)
-    return run.error(quoted(path) + " was changed by somebody else meanwhile; it is left as it is");
-  run.cannot("write", path, errno);
 }
 
 /// The `.gos` files beneath a directory in order; hidden directories and links are left out.
@@ -225,18 +171,18 @@ void listFiles(FormatRun& run, const std::string& directory, unsigned depth,
 }
 
 void formatStandardInput(FormatRun& run) {
-  const std::optional<std::string> text = readAll(0);
-  if (!text)
+  std::string text;
+  if (!readAll(0, text))
     return run.cannot("read", "standard input", errno);
-  const std::optional<std::string> laidOut = layOut(run, "standard input", *text);
+  const std::optional<std::string> laidOut = layOut(run, "standard input", text);
   if (!laidOut)
     return;
-  const bool isChanged = *laidOut != *text;
+  const bool isChanged = *laidOut != text;
   run.changed += isChanged;
   if (!run.options.fmtCheck)
     llvm::outs() << *laidOut;
   else if (isChanged)
-    printDiff("standard input", *text, *laidOut);
+    printDiff("standard input", text, *laidOut);
 }
 
 /// The directory that is meant when none is named: the project's, from anywhere in it.
@@ -281,9 +227,13 @@ int runFmt(const Options& options) {
   }
   // A file that two operands name is laid out once.
   llvm::StringSet<> done;
-  for (const std::string& file : files)
-    if (done.insert(file).second)
-      formatFile(run, file);
+  for (const std::string& file : files) {
+    const std::string path = behindLinks(file);
+    if (path.empty())
+      run.cannot("read", file, errno);
+    else if (done.insert(path).second)
+      formatFile(run, file, path);
+  }
   if (run.seen == 0 && !run.failed)
     llvm::errs() << "no `.gos` files here\n";
   else if (options.fmtCheck && run.changed)

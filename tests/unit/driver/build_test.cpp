@@ -1,6 +1,6 @@
 // gos build from outside: what the executable does, where it goes, and what a failed build leaves.
 
-#include "tests/support/child_process.h"
+#include "tests/support/room.h"
 
 #include <doctest/doctest.h>
 
@@ -12,10 +12,11 @@
 
 namespace fs = std::filesystem;
 using gos::test::ChildResult;
+using gos::test::holds;
+using Scene = gos::test::Room;
 
 namespace {
 
-constexpr const char* kManifest = "[project]\nid = \"example.com/tool\"\nversion = \"0.1.0\"\n";
 constexpr const char* kPanics =
     "fn deep(x: i64) -> i64 {\n"
     "    let s = \"\u00e4\u00f6\"; if x == 3 { panic!(\"three {}\", s) }\n"
@@ -25,65 +26,6 @@ constexpr const char* kPanics =
     "    println!(\"before\")\n"
     "    println!(\"{}\", deep(3))\n"
     "}\n";
-
-/// A directory of its own, gone afterwards.
-class Scene {
-public:
-  Scene() {
-    char name[] = "/tmp/gos-build-XXXXXX";
-    root_ = ::mkdtemp(name);
-  }
-  ~Scene() {
-    std::error_code ignored;
-    fs::permissions(root_, fs::perms::owner_all, ignored);
-    fs::remove_all(root_, ignored);
-  }
-  Scene(const Scene&) = delete;
-  Scene& operator=(const Scene&) = delete;
-
-  std::string path(const std::string& name) const { return root_ + "/" + name; }
-  void write(const std::string& name, const std::string& text) const {
-    fs::create_directories(fs::path(path(name)).parent_path());
-    std::ofstream(path(name), std::ios::binary) << text;
-  }
-  std::string read(const std::string& name) const {
-    std::string text;
-    gos::test::readFile(path(name), text);
-    return text;
-  }
-  bool exists(const std::string& name) const {
-    return fs::symlink_status(path(name)).type() != fs::file_type::not_found;
-  }
-  size_t entries(const std::string& name = ".") const {
-    size_t count = 0;
-    for (const auto& entry : fs::directory_iterator(path(name))) {
-      (void)entry;
-      ++count;
-    }
-    return count;
-  }
-  /// Runs a shell command in the directory; `gos` is the program under test.
-  ChildResult shell(const std::string& command, const std::string& input = "") const {
-    gos::test::ChildRequest request;
-    request.arguments = {"/bin/sh", "-c",
-                         "gos() { " GOS_BINARY_DIR "/bin/gos \"$@\"; }; " + command};
-    request.directory = root_;
-    request.input = input;
-    return gos::test::runChild(request);
-  }
-  void project(const std::string& name, const std::string& source,
-               const std::string& more = "") const {
-    write(name + "/project.toml", kManifest + more);
-    write(name + "/src/main.gos", source);
-  }
-
-private:
-  std::string root_;
-};
-
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 } // namespace
 
@@ -450,7 +392,7 @@ TEST_CASE("a program that runs can be built again") {
 
 TEST_CASE("a library has nothing to build") {
   const Scene scene;
-  scene.write("p/project.toml", kManifest);
+  scene.project("p", "");
   scene.write("p/src/lib.gos", "pub fn area(side: i64) -> i64 { side * side }\n");
   const ChildResult result = scene.shell("gos build p");
   CHECK(result.exitedWith(1));

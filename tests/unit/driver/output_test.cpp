@@ -1,7 +1,7 @@
 // What becomes of the tool's own output when it cannot be written; /dev/full answers as a full disk
 // does.
 
-#include "tests/support/child_process.h"
+#include "tests/support/room.h"
 
 #include <doctest/doctest.h>
 
@@ -16,30 +16,13 @@ using gos::test::ChildResult;
 namespace {
 
 /// A directory with a clean program, one with a mistake, and one that panics.
-class Tree {
+class Tree : public gos::test::Room {
 public:
   Tree() {
-    char name[] = "/tmp/gos-driver-XXXXXX";
-    root_ = ::mkdtemp(name);
-    std::ofstream(root_ + "/clean.gos") << "println!(\"printed\")\n";
-    std::ofstream(root_ + "/wrong.gos") << "let x: i64 = \"text\"\n";
-    std::ofstream(root_ + "/panics.gos") << "panic!(\"gone\")\n";
+    write("clean.gos", "println!(\"printed\")\n");
+    write("wrong.gos", "let x: i64 = \"text\"\n");
+    write("panics.gos", "panic!(\"gone\")\n");
   }
-  ~Tree() {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
-  /// Runs a shell command in the directory; `gos` is the program under test.
-  ChildResult shell(const std::string& command) const {
-    gos::test::ChildRequest request;
-    request.arguments = {"/bin/sh", "-c",
-                         "gos() { " GOS_BINARY_DIR "/bin/gos \"$@\"; }; " + command};
-    request.directory = root_;
-    return gos::test::runChild(request);
-  }
-
-private:
-  std::string root_;
 };
 
 constexpr const char* kNoOutput =

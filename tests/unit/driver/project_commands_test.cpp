@@ -1,6 +1,6 @@
 // gos new and gos clean from outside.
 
-#include "tests/support/child_process.h"
+#include "tests/support/room.h"
 
 #include <doctest/doctest.h>
 
@@ -12,57 +12,8 @@
 
 namespace fs = std::filesystem;
 using gos::test::ChildResult;
-
-namespace {
-
-class Room {
-public:
-  Room() {
-    char name[] = "/tmp/gos-new-XXXXXX";
-    root_ = ::mkdtemp(name);
-  }
-  ~Room() {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-  Room(const Room&) = delete;
-  Room& operator=(const Room&) = delete;
-
-  std::string path(const std::string& name) const { return root_ + "/" + name; }
-  void write(const std::string& name, const std::string& text) const {
-    fs::create_directories(fs::path(path(name)).parent_path());
-    std::ofstream(path(name), std::ios::binary) << text;
-  }
-  std::string read(const std::string& name) const {
-    std::string text;
-    gos::test::readFile(path(name), text);
-    return text;
-  }
-  bool exists(const std::string& name) const {
-    return fs::symlink_status(path(name)).type() != fs::file_type::not_found;
-  }
-  size_t entries(const std::string& name = ".") const {
-    return size_t(std::distance(fs::directory_iterator(path(name)), fs::directory_iterator()));
-  }
-  /// `gos` is the program under test; its cache is a directory of the room.
-  ChildResult shell(const std::string& command) const {
-    gos::test::ChildRequest request;
-    request.arguments = {"/bin/sh", "-c",
-                         "export XDG_CACHE_HOME=" + path("cache") +
-                             "; gos() { " GOS_BINARY_DIR "/bin/gos \"$@\"; }; " + command};
-    request.directory = root_;
-    return gos::test::runChild(request);
-  }
-
-private:
-  std::string root_;
-};
-
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-} // namespace
+using gos::test::holds;
+using gos::test::Room;
 
 TEST_CASE("what gos new makes is laid out, has no diagnostics, and passes its tests") {
   const Room room;
@@ -130,7 +81,7 @@ TEST_CASE("gos clean removes what gos build wrote, and nothing else") {
 TEST_CASE("gos clean removes a tree of any depth that a build left (T108)") {
   const Room room;
   CHECK(room.shell("gos new one").exitedWith(0));
-  const std::string builds = "cache/gossamer/bindings";
+  const std::string builds = ".cache/gossamer/bindings";
   room.write(builds + "/k1/project", fs::canonical(room.path("one")).string());
   std::string deep = builds + "/k1/target";
   for (int depth = 0; depth != 900; ++depth)
@@ -153,12 +104,12 @@ TEST_CASE("gos clean removes the bindings of one project or of all, and follows 
   const Room room;
   CHECK(room.shell("gos new one").exitedWith(0));
   room.write("outside/keep", "x");
-  const std::string builds = "cache/gossamer/bindings/";
+  const std::string builds = ".cache/gossamer/bindings/";
   room.write(builds + "aaaa/project", fs::canonical(room.path("one")).string());
   room.write(builds + "aaaa/target-none/deep/er/file", "1234");
   fs::create_directory_symlink(room.path("outside"), room.path(builds + "aaaa/target-none/away"));
   room.write(builds + "bbbb/project", "/somewhere/else");
-  room.write("cache/gossamer/cargo/registry", "x");
+  room.write(".cache/gossamer/cargo/registry", "x");
   fs::permissions(room.path(builds + "aaaa/target-none/deep"), fs::perms::none);
   const ChildResult one = room.shell("gos clean one");
   CHECK_MESSAGE(one.exitedWith(0), one.err);
@@ -170,7 +121,7 @@ TEST_CASE("gos clean removes the bindings of one project or of all, and follows 
   CHECK(all.exitedWith(0));
   CHECK(holds(all.out, "`/somewhere/else` (1 file, 15 bytes)"));
   CHECK(!room.exists(builds + "bbbb"));
-  CHECK(room.exists("cache/gossamer/cargo/registry"));
+  CHECK(room.exists(".cache/gossamer/cargo/registry"));
   CHECK(room.shell("gos clean --all").out == "nothing to remove\n");
   CHECK(room.shell("gos clean --all one").exitedWith(2));
 }

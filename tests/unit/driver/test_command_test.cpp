@@ -1,6 +1,6 @@
 // `gos test` as a user meets it: projects on disk, the program from outside.
 
-#include "tests/support/child_process.h"
+#include "tests/support/room.h"
 
 #include <doctest/doctest.h>
 
@@ -13,63 +13,23 @@
 #include <unistd.h>
 
 using gos::test::ChildResult;
+using gos::test::holds;
+using Project = gos::test::Room;
 
 namespace {
 
-class Project {
-public:
-  Project() {
-    char name[] = "/tmp/gos-test-XXXXXX";
-    root_ = ::mkdtemp(name);
-  }
-  ~Project() {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
-  Project(const Project&) = delete;
-  Project& operator=(const Project&) = delete;
-
-  const Project& write(const std::string& name, const std::string& text) const {
-    const std::filesystem::path path = root_ + "/" + name;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-    return *this;
-  }
-  const Project& manifest() const {
-    return write("project.toml", "[project]\nid = \"example.com/mathx\"\nversion = \"0.1.0\"\n");
-  }
-  bool exists(const std::string& name) const { return std::filesystem::exists(root_ + "/" + name); }
-  std::string read(const std::string& name) const {
-    std::string text;
-    gos::test::readFile(root_ + "/" + name, text);
-    return text;
-  }
-  ChildResult shell(const std::string& command) const {
-    gos::test::ChildRequest request;
-    request.limit = std::chrono::seconds(300);
-    request.arguments = {"/bin/sh", "-c",
-                         "gos() { " GOS_BINARY_DIR "/bin/gos \"$@\"; }; " + command};
-    request.directory = root_;
-    return gos::test::runChild(request);
-  }
-
-private:
-  std::string root_;
-};
+constexpr const char* kManifest = "[project]\nid = \"example.com/mathx\"\nversion = \"0.1.0\"\n";
 
 /// Times of a machine are not compared.
 std::string timeless(const std::string& text) {
   return std::regex_replace(text, std::regex("[0-9]+ms\\)"), "_ms)");
-}
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 } // namespace
 
 TEST_CASE("a package, its modules and the files of tests/ are units with headers and a summary") {
   Project project;
-  project.manifest()
+  project.write("project.toml", kManifest)
       .write("src/lib.gos", "pub fn twice(n: i64) -> i64 { n * 2 }\n\n#[cfg(test)]\nmod tests {\n"
                             "    #[test]\n    fn doubles() { assert_eq(super::twice(2), 4) }\n}\n")
       .write("src/util.gos", "pub fn one() -> i64 { 1 }\n\n#[test]\nfn is_one() {\n"
@@ -89,7 +49,7 @@ TEST_CASE("a package, its modules and the files of tests/ are units with headers
 
 TEST_CASE("a file of a package brings its modules and not their tests") {
   Project project;
-  project.manifest()
+  project.write("project.toml", kManifest)
       .write("src/lib.gos",
              "#[test]\nfn elsewhere() { assert(true) }\n// ```\n// assert(false)\n// "
              "```\npub fn one() -> i64 { 1 }\n")
@@ -124,21 +84,21 @@ TEST_CASE("each verdict is told with its reason, in the order of the source") {
   const ChildResult result = project.shell("gos test all.gos");
   CHECK(result.exitedWith(1));
   const std::string out = timeless(result.out);
-  CHECK_MESSAGE(has(out, "  PASS good (1 assertions, _ms)\n"
-                         "  FAIL panics (_ms): panic: assertion failed: left == right; left: 1; "
-                         "right: 2\n    at all.gos:8:"),
+  CHECK_MESSAGE(holds(out, "  PASS good (1 assertions, _ms)\n"
+                           "  FAIL panics (_ms): panic: assertion failed: left == right; left: 1; "
+                           "right: 2\n    at all.gos:8:"),
                 out);
-  CHECK(has(out, "  FAIL answers_err (_ms): returned Err: bad\n"
-                 "  PASS answers_ok (0 assertions, _ms)\n"
-                 "  FAIL checks (_ms): 2 assertion(s) failed - first\n"
-                 "  FAIL nothing (_ms): made no assertions\n"
-                 "  FAIL leaves (_ms): called `process::exit(0)`\n"));
-  CHECK(has(out, "  IGNORED ignored: slow\n  SKIPPED skipped\n"
-                 "  PASS cases[1, \"a, b\"] (1 assertions, _ms)\n"
-                 "  FAIL cases[-2, \"c\"] (_ms): panic: c\n"));
-  CHECK(has(out, "  FAIL endless (_ms): no end after 50ms\n"));
-  CHECK(has(out, "test: 3 passed, 7 failed, "));
-  CHECK(has(out, " 1 ignored, 1 skipped, 0 doc-test(s), across 1 file(s), 0 with no tests\n"));
+  CHECK(holds(out, "  FAIL answers_err (_ms): returned Err: bad\n"
+                   "  PASS answers_ok (0 assertions, _ms)\n"
+                   "  FAIL checks (_ms): 2 assertion(s) failed - first\n"
+                   "  FAIL nothing (_ms): made no assertions\n"
+                   "  FAIL leaves (_ms): called `process::exit(0)`\n"));
+  CHECK(holds(out, "  IGNORED ignored: slow\n  SKIPPED skipped\n"
+                   "  PASS cases[1, \"a, b\"] (1 assertions, _ms)\n"
+                   "  FAIL cases[-2, \"c\"] (_ms): panic: c\n"));
+  CHECK(holds(out, "  FAIL endless (_ms): no end after 50ms\n"));
+  CHECK(holds(out, "test: 3 passed, 7 failed, "));
+  CHECK(holds(out, " 1 ignored, 1 skipped, 0 doc-test(s), across 1 file(s), 0 with no tests\n"));
   // The same whatever ends first.
   CHECK(timeless(project.shell("gos test --parallel=1 all.gos").out) == out);
   CHECK(timeless(project.shell("gos test --parallel=16 all.gos").out) == out);
@@ -151,31 +111,32 @@ TEST_CASE("options choose, list, order and stop") {
                          "assert(true) }\n");
   CHECK(project.shell("gos test --list a.gos").out ==
         "=== a.gos ===\n  one\n  two\n  three (ignored)\n  four\n");
-  CHECK(has(project.shell("gos test --run='^(one|four)$' a.gos").out, "test: 2 passed, 0 failed"));
-  CHECK(has(project.shell("gos test --exact one a.gos").out, "test: 1 passed, 0 failed"));
+  CHECK(
+      holds(project.shell("gos test --run='^(one|four)$' a.gos").out, "test: 2 passed, 0 failed"));
+  CHECK(holds(project.shell("gos test --exact one a.gos").out, "test: 1 passed, 0 failed"));
   const ChildResult missing = project.shell("gos test --exact on a.gos");
   CHECK(missing.exitedWith(1));
-  CHECK(has(missing.err, "no test is named `on`"));
+  CHECK(holds(missing.err, "no test is named `on`"));
   const ChildResult none = project.shell("gos test --run=zzz a.gos");
   CHECK(none.exitedWith(0));
-  CHECK(has(none.err, "no test matches `zzz`"));
+  CHECK(holds(none.err, "no test matches `zzz`"));
   const ChildResult pattern = project.shell("gos test --run='(' a.gos");
   CHECK(pattern.exitedWith(2));
   CHECK(pattern.out.empty());
-  CHECK(has(project.shell("gos test --ignored a.gos").out,
-            "test: 1 passed, 0 failed, 1 assertion(s), 0 ignored"));
-  CHECK(has(project.shell("gos test --include-ignored a.gos").out, "test: 3 passed, 1 failed"));
+  CHECK(holds(project.shell("gos test --ignored a.gos").out,
+              "test: 1 passed, 0 failed, 1 assertion(s), 0 ignored"));
+  CHECK(holds(project.shell("gos test --include-ignored a.gos").out, "test: 3 passed, 1 failed"));
   for (const char* parallel : {"1", "8"}) {
     const std::string out =
         project.shell(std::string("gos test --fail-fast --parallel ") + parallel + " a.gos").out;
-    CHECK(has(out, "PASS one"));
-    CHECK(has(out, "FAIL two"));
-    CHECK_MESSAGE(!has(out, "four"), out);
+    CHECK(holds(out, "PASS one"));
+    CHECK(holds(out, "FAIL two"));
+    CHECK_MESSAGE(!holds(out, "four"), out);
   }
   const std::string once = timeless(project.shell("gos test --shuffle --seed=3 a.gos").out);
-  CHECK(has(once, "shuffled with --seed=3\n"));
+  CHECK(holds(once, "shuffled with --seed=3\n"));
   CHECK(once == timeless(project.shell("gos test --shuffle --seed=3 a.gos").out));
-  CHECK(has(project.shell("gos test --shuffle a.gos").out, "shuffled with --seed="));
+  CHECK(holds(project.shell("gos test --shuffle a.gos").out, "shuffled with --seed="));
   CHECK(
       timeless(project.shell("gos test --quiet a.gos").out).rfind("=== a.gos ===\n  FAIL two", 0) ==
       0);
@@ -190,10 +151,10 @@ TEST_CASE("a region that is refused is one failing test, and no test of its file
       .write("good.gos", "#[test]\nfn fine() { assert(true) }\n");
   const ChildResult result = project.shell("gos test .");
   CHECK(result.exitedWith(1));
-  CHECK_MESSAGE(has(result.out, "=== bad.gos ===\n  FAIL comptime (0ms): GX0010: "), result.out);
-  CHECK(has(result.err, "error[GX0010]"));
-  CHECK(has(result.out, "PASS fine"));
-  CHECK(has(result.out, "test: 1 passed, 1 failed"));
+  CHECK_MESSAGE(holds(result.out, "=== bad.gos ===\n  FAIL comptime (0ms): GX0010: "), result.out);
+  CHECK(holds(result.err, "error[GX0010]"));
+  CHECK(holds(result.out, "PASS fine"));
+  CHECK(holds(result.out, "test: 1 passed, 1 failed"));
   CHECK_FALSE(project.exists("made"));
   CHECK_FALSE(project.exists("ran"));
 }
@@ -204,10 +165,10 @@ TEST_CASE("a file that does not load is an error, and the others run") {
       .write("good.gos", "#[test]\nfn fine() { assert(true) }\n");
   const ChildResult result = project.shell("gos test .");
   CHECK(result.exitedWith(1));
-  CHECK(has(result.err, "error[GT"));
-  CHECK(has(result.out, "=== bad.gos ===\n  FAIL the file did not load\n"));
-  CHECK(has(result.out, "test: 1 passed, 0 failed"));
-  CHECK(has(result.out, "test: 1 file(s) did not load\n"));
+  CHECK(holds(result.err, "error[GT"));
+  CHECK(holds(result.out, "=== bad.gos ===\n  FAIL the file did not load\n"));
+  CHECK(holds(result.out, "test: 1 passed, 0 failed"));
+  CHECK(holds(result.out, "test: 1 file(s) did not load\n"));
   CHECK(project.shell("gos test nowhere.gos").exitedWith(1));
 }
 
@@ -220,33 +181,35 @@ TEST_CASE("attributes that make no sense are reported at their place") {
   const ChildResult result = project.shell("gos test a.gos");
   CHECK(result.exitedWith(1));
   for (const char* part : {"--> a.gos:1:1", "--> a.gos:3:1", "--> a.gos:5:1", "--> a.gos:8:1"})
-    CHECK_MESSAGE(has(result.err, part), result.err);
+    CHECK_MESSAGE(holds(result.err, part), result.err);
   project.write("b.gos", "#[test]\nfn answers() -> i64 { 3 }\n");
-  CHECK(has(project.shell("gos test b.gos").err, "this one answers `i64`"));
+  CHECK(holds(project.shell("gos test b.gos").err, "this one answers `i64`"));
 }
 
 TEST_CASE("doc-tests run in the scope of their module, and each fails alone, at its own lines") {
   Project project;
-  project.manifest().write(
-      "src/lib.gos",
-      "/// Doubles.\n///\n/// ```\n/// assert_eq(twice(2), 4)\n/// ```\n///\n/// ```gossamer\n"
-      "/// fn main() { assert_eq(twice(1), 3) }\n/// ```\n///\n/// ```text\n/// not code\n/// ```\n"
-      "fn twice(n: i64) -> i64 { n * 2 }\n\n"
-      "// ```\n// let x: i64 = \"text\"\n// ```\n//\n// ```\n// } fn evil() {\n// ```\n//\n"
-      "// ```\n// twice(3)\n// ```\nfn other() {}\n");
+  project.write("project.toml", kManifest)
+      .write(
+          "src/lib.gos",
+          "/// Doubles.\n///\n/// ```\n/// assert_eq(twice(2), 4)\n/// ```\n///\n/// ```gossamer\n"
+          "/// fn main() { assert_eq(twice(1), 3) }\n/// ```\n///\n/// ```text\n/// not code\n/// "
+          "```\n"
+          "fn twice(n: i64) -> i64 { n * 2 }\n\n"
+          "// ```\n// let x: i64 = \"text\"\n// ```\n//\n// ```\n// } fn evil() {\n// ```\n//\n"
+          "// ```\n// twice(3)\n// ```\nfn other() {}\n");
   const ChildResult result = project.shell("gos test");
   CHECK(result.exitedWith(1));
   const std::string out = timeless(result.out);
-  CHECK_MESSAGE(has(out, "  PASS twice (doc-test, line 4) (1 assertions, _ms)\n"),
+  CHECK_MESSAGE(holds(out, "  PASS twice (doc-test, line 4) (1 assertions, _ms)\n"),
                 (out + result.err));
-  CHECK(has(out, "  FAIL twice (doc-test, line 8) (_ms): panic: assertion failed"));
-  CHECK(has(out, "    at src/lib.gos:8:"));
-  CHECK(has(out, "  FAIL other (doc-test, line 17) (_ms): does not compile\n"));
-  CHECK(has(out, "--> src/lib.gos:17:17"));
-  CHECK(has(out, "  FAIL other (doc-test, line 21) (_ms): does not compile\n"));
-  CHECK(has(out, "  PASS other (doc-test, line 25) (0 assertions, _ms)\n"));
-  CHECK(has(out, "test: 2 passed, 3 failed, "));
-  CHECK(has(out, " 5 doc-test(s), across 1 file(s), 0 with no tests\n"));
+  CHECK(holds(out, "  FAIL twice (doc-test, line 8) (_ms): panic: assertion failed"));
+  CHECK(holds(out, "    at src/lib.gos:8:"));
+  CHECK(holds(out, "  FAIL other (doc-test, line 17) (_ms): does not compile\n"));
+  CHECK(holds(out, "--> src/lib.gos:17:17"));
+  CHECK(holds(out, "  FAIL other (doc-test, line 21) (_ms): does not compile\n"));
+  CHECK(holds(out, "  PASS other (doc-test, line 25) (0 assertions, _ms)\n"));
+  CHECK(holds(out, "test: 2 passed, 3 failed, "));
+  CHECK(holds(out, " 5 doc-test(s), across 1 file(s), 0 with no tests\n"));
 }
 
 TEST_CASE("a test has a process of its own: nothing it does reaches the next one") {
@@ -257,7 +220,7 @@ TEST_CASE("a test has a process of its own: nothing it does reaches the next one
                 "    assert_eq(env::var(\"GOS_LEFT\").is_some(), true)\n}\n"
                 "#[test]\nfn second() { assert_eq(env::var(\"GOS_LEFT\").is_some(), false) }\n");
   const ChildResult result = project.shell("gos test --parallel=1 a.gos");
-  CHECK_MESSAGE(has(result.out, "test: 2 passed, 0 failed"), (result.out + result.err));
+  CHECK_MESSAGE(holds(result.out, "test: 2 passed, 0 failed"), (result.out + result.err));
 }
 
 TEST_CASE("output of a test is shown when it fails, bounded and escaped") {
@@ -269,9 +232,9 @@ TEST_CASE("output of a test is shown when it fails, bounded and escaped") {
       "assert(true) }\n#[test]\nfn flood() {\n    for _ in 0..20000 { println!(\"0123456789\") }\n"
       "    assert(false)\n}\n");
   const ChildResult result = project.shell("gos test a.gos");
-  CHECK(has(result.out, "    stdout:\n    | \\x1b[31mred\n    stderr:\n    | to error\n"));
-  CHECK_FALSE(has(result.out, "unseen"));
-  CHECK(has(result.out, " more bytes)\n"));
+  CHECK(holds(result.out, "    stdout:\n    | \\x1b[31mred\n    stderr:\n    | to error\n"));
+  CHECK_FALSE(holds(result.out, "unseen"));
+  CHECK(holds(result.out, " more bytes)\n"));
   CHECK(result.out.size() < 200'000);
 }
 
@@ -287,8 +250,8 @@ TEST_CASE("a test that dies is a failure with the signal, and what it started di
                          ":; done; cat escaped\"])\n"
                          "    assert(true)\n}\n");
   const ChildResult result = project.shell("gos test --parallel=1 a.gos");
-  CHECK_MESSAGE(has(result.out, "killed by SIGSEGV"), result.out);
-  CHECK_MESSAGE(has(result.out, "PASS leaves_children"), result.out);
+  CHECK_MESSAGE(holds(result.out, "killed by SIGSEGV"), result.out);
+  CHECK_MESSAGE(holds(result.out, "PASS leaves_children"), result.out);
   const int escaped = std::atoi(project.read("escaped").c_str());
   REQUIRE(escaped > 1);
   CHECK(::kill(escaped, 0) != 0); // it left the group, and is gone all the same
@@ -304,9 +267,9 @@ TEST_CASE("an interrupt ends what runs and tells what ran") {
                     "sh -c 'echo $$ > pid; exec " GOS_BINARY_DIR
                     "/bin/gos test --parallel=1 a.gos'; code=$?; wait; exit $code");
   CHECK_MESSAGE(result.exitedWith(128 + SIGINT), (result.out + result.err));
-  CHECK(has(result.out, "PASS first"));
-  CHECK(has(result.out, "test: 1 passed, 0 failed"));
-  CHECK(has(result.err, "interrupted"));
+  CHECK(holds(result.out, "PASS first"));
+  CHECK(holds(result.out, "test: 1 passed, 0 failed"));
+  CHECK(holds(result.err, "interrupted"));
 }
 
 TEST_CASE("JUnit and JSON are whole, on standard output or in a file") {
@@ -317,16 +280,16 @@ TEST_CASE("JUnit and JSON are whole, on standard output or in a file") {
   const ChildResult junit = project.shell("gos test --format=junit a.gos");
   CHECK(junit.exitedWith(1));
   CHECK(junit.out.rfind("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites ", 0) == 0);
-  CHECK(has(junit.out, "<failure message=\"panic: &lt;&amp;&gt;\">"));
-  CHECK(has(junit.out, "</testsuites>\n"));
+  CHECK(holds(junit.out, "<failure message=\"panic: &lt;&amp;&gt;\">"));
+  CHECK(holds(junit.out, "</testsuites>\n"));
   const ChildResult json = project.shell("gos test --format=json a.gos");
-  CHECK(has(json.out, "\"event\":\"summary\",\"passed\":1,\"failed\":1"));
+  CHECK(holds(json.out, "\"event\":\"summary\",\"passed\":1,\"failed\":1"));
   const ChildResult both = project.shell("gos test --junit-out=report.xml a.gos");
-  CHECK(has(both.out, "PASS one"));
-  CHECK(has(project.read("report.xml"), "<testcase name=\"two\" classname=\"a.gos\""));
+  CHECK(holds(both.out, "PASS one"));
+  CHECK(holds(project.read("report.xml"), "<testcase name=\"two\" classname=\"a.gos\""));
   const ChildResult nowhere = project.shell("gos test --junit-out=no/such/report.xml a.gos");
   CHECK(nowhere.exitedWith(1));
-  CHECK(has(nowhere.err, "cannot write `no/such/report.xml`"));
+  CHECK(holds(nowhere.err, "cannot write `no/such/report.xml`"));
 }
 
 TEST_CASE("the argument of a worker does nothing for who types it") {
@@ -334,5 +297,5 @@ TEST_CASE("the argument of a worker does nothing for who types it") {
   const ChildResult result = project.shell("gos \"$(printf '\\037gos-test-worker')\" 0 </dev/null");
   CHECK(result.exitedWith(70));
   CHECK(result.out.empty());
-  CHECK(has(result.err, "the test could not be run"));
+  CHECK(holds(result.err, "the test could not be run"));
 }
