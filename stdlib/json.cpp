@@ -118,7 +118,6 @@ private:
       put("null");
       return {};
     }
-    std::string text;
     if (layout.scalar == vm::ScalarKind::Char) {
       char buffer[4];
       writeText({buffer, vm::encodeScalar(uint32_t(value), buffer)});

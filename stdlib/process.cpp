@@ -84,15 +84,18 @@ std::string startChild(const ChildRequest& request, int& pid) {
            "`: an argument or a variable is not well formed";
 
   std::vector<std::string> environment;
+  environment.reserve(request.variables.size());
   for (const auto& [name, value] : request.variables)
     environment.push_back(name + "=" + value);
   std::vector<char*> envp;
+  envp.reserve(environment.size() + 1);
   for (std::string& entry : environment)
     envp.push_back(entry.data());
   envp.push_back(nullptr);
   std::vector<std::string> words{request.program};
   words.insert(words.end(), request.arguments.begin(), request.arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words)
     argv.push_back(word.data());
   argv.push_back(nullptr);

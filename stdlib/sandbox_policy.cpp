@@ -92,6 +92,7 @@ private:
     // Nothing is granted, and a grant cannot lift what is denied everywhere.
     isCommandPolicy_ = false;
     std::vector<PathRule> denials;
+    denials.reserve(facts_.denials.size());
     for (const std::string& path : facts_.denials)
       denials.push_back({path, Access::Deny, Origin::Shipped, {}});
     Policy policy = Policy().withLevel(SandboxLevel::Standard).withRules(std::move(denials));
