@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <chrono>
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -19,6 +20,13 @@ namespace {
 constexpr size_t kMostText = size_t(1) << 18;
 /// A check looks into caches and lock files. One that takes longer waits for something.
 constexpr std::chrono::seconds kLongestCheck(20);
+
+/// A tool keeps a few; more are the command's.
+constexpr size_t kMostLogs = 1000;
+
+double changedAt(const struct stat& status) {
+  return double(status.st_mtim.tv_sec) + double(status.st_mtim.tv_nsec) / 1e9;
+}
 
 std::string readFrom(int fd) {
   std::string text(kMostText, '\0');
@@ -58,15 +66,35 @@ bool holdsAny(llvm::StringRef text, llvm::ArrayRef<std::string> words) {
   return llvm::any_of(words, [&](const std::string& word) { return text.contains(word); });
 }
 
-std::string logText(const std::string& path) {
+std::string logText(const std::string& path, double since) {
   if (path.empty())
     return {};
-  const UniqueFd file(
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  UniqueFd place(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   struct stat status{};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+  if (!place || ::fstat(place.get(), &status) != 0)
     return {};
-  return readFrom(file.get());
+  if (!S_ISDIR(status.st_mode))
+    return S_ISREG(status.st_mode) && changedAt(status) >= since ? readFrom(place.get())
+                                                                 : std::string();
+  UniqueFd newest;
+  double latest = since;
+  DIR* directory = ::fdopendir(::fcntl(place.get(), F_DUPFD_CLOEXEC, 3));
+  if (directory == nullptr)
+    return {};
+  size_t seen = 0;
+  while (const dirent* entry = ::readdir(directory)) {
+    if (++seen > kMostLogs)
+      break;
+    UniqueFd file(::openat(place.get(), entry->d_name,
+                           O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    if (file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+        changedAt(status) >= latest) {
+      latest = changedAt(status);
+      newest = std::move(file);
+    }
+  }
+  ::closedir(directory);
+  return newest ? readFrom(newest.get()) : std::string();
 }
 
 std::string checkText(const Policy& policy, const sandbox::RunOptions& step,
@@ -98,7 +126,7 @@ std::string networkNote(const NetworkHint& hint, const Policy& policy,
   if (result.networkRefused)
     return hint.text + hint.withNetwork;
   const bool said =
-      holdsAny(logText(hint.log), hint.words) ||
+      holdsAny(logText(hint.log, hint.since), hint.words) ||
       (!hint.check.empty() && holdsAny(checkText(policy, step, hint.check), hint.words));
   return said ? hint.text : std::string();
 }

@@ -25,14 +25,16 @@ struct NetworkHint {
   std::vector<std::string> words;
   /// Where the tool writes what it says; made anew by the step.
   std::string log;
+  double since = 0; // when the step began
 };
 
 /// Does text hold one of the words? Lines may be cut anywhere; nothing of it is printed.
 bool holdsAny(llvm::StringRef text, llvm::ArrayRef<std::string> words);
 
-/// What the tool wrote into its log in this run; empty if it wrote none. Whatever stands there may be
-/// the command's: only a plain file is read, and of it a part.
-std::string logText(const std::string& path);
+/// What the tool wrote into its log since then, in seconds of the epoch: into that file, or into
+/// the last one of that directory. Whatever stands there may be the command's: only a plain file is
+/// read, and of it a part.
+std::string logText(const std::string& path, double since);
 
 /// Runs the check under the policy of the step, with nothing to read and its messages kept. Answers
 /// them; empty if it did not fail, did not start, or took longer than it may.

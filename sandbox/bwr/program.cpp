@@ -233,7 +233,9 @@ private:
       break;
     }
     const char* refused = ::getenv("NO_COLOR");
-    return ::isatty(STDOUT_FILENO) == 1 && (refused == nullptr || *refused == '\0');
+    const char* terminal = ::getenv("TERM");
+    const bool isDumb = terminal != nullptr && llvm::StringRef(terminal) == "dumb";
+    return ::isatty(STDOUT_FILENO) == 1 && !isDumb && (refused == nullptr || *refused == '\0');
   }
 
   static unsigned terminalWidth() {

@@ -2,12 +2,14 @@
 
 #include "sandbox/bwr/apply_profile.h"
 #include "sandbox/command/command_lookup.h"
+#include "sandbox/command/report.h"
 #include "sandbox/policy/host/host_paths.h"
 #include "sandbox/sys_error.h"
 #include "sandbox/unique_fd.h"
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <ctime>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,23 +26,10 @@ std::string homeOf(const HostFacts& facts) {
   return facts.homes.empty() ? std::string() : facts.homes.front();
 }
 
-/// A word as a shell reads it back.
-std::string shellWord(StringRef word) {
-  const bool plain = !word.empty() && llvm::all_of(word, [](char c) {
-    return isalnum(uint8_t(c)) || StringRef("_-+=./:,@%^").contains(c);
-  });
-  if (plain)
-    return word.str();
-  std::string quoted = "'";
-  for (char c : word)
-    quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string commandLine(llvm::ArrayRef<std::string> words) {
   std::string text;
   for (const std::string& word : words)
-    text += (text.empty() ? "" : " ") + shellWord(word);
+    text += (text.empty() ? "" : " ") + sandbox::shellQuoted(word);
   return text;
 }
 
@@ -114,7 +103,7 @@ private:
           "put a space in front of `~`, for the shell to replace it: " + option.writtenAs);
     return llvm::make_error<PolicyError>("grant `" + option.writtenAs +
                                              "`: no such file or directory",
-                                         "mkdir -p " + shellWord(path));
+                                         "mkdir -p " + sandbox::shellQuoted(path));
   }
 
   /// Does a flag of the user grant the directory, so that nothing is assumed?
@@ -326,7 +315,7 @@ private:
     if (!applied.isProject)
       return; // the tool says so itself
     const std::string fetch = profile.fetchCommand.empty()
-                                  ? "grant the directory: --rw " + shellWord(workdir_)
+                                  ? "grant the directory: --rw " + sandbox::shellQuoted(workdir_)
                                   : "run first: " + fetchLine(profile);
     for (const std::string& path : applied.missing)
       request_.missing.push_back(
@@ -351,8 +340,8 @@ private:
     NetworkHint& hint = request_.network;
     const std::string why =
         bounded() ? "this step had no network; " : "this step had to stay offline; ";
-    const std::string again = "with it: bwr --network client " + profileFlag(profile) +
-                              commandLine(options_.command);
+    const std::string again =
+        "with it: bwr --network client " + profileFlag(profile) + commandLine(options_.command);
     if (phase.network != NetworkMode::None || profile.fetchCommand.empty()) {
       hint.text = why + again;
     } else {
@@ -361,6 +350,9 @@ private:
     }
     hint.words = phase.offlineWords;
     hint.log = applied.offlineLog;
+    struct timespec now{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &now); // as the kernel stamps files
+    hint.since = double(now.tv_sec) + double(now.tv_nsec) / 1e9;
     const StringRef program = request_.run.program;
     if (applied.isProject && !phase.offlineCheck.empty() &&
         program.substr(program.rfind('/') + 1) == phase.offlineCheck.front())

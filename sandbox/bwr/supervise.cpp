@@ -98,8 +98,12 @@ llvm::Expected<std::unique_ptr<SignalRelay>> SignalRelay::create() {
   std::unique_ptr<SignalRelay> relay(new SignalRelay);
   relay->state_ = std::make_unique<State>();
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-    return sysError("make", "a pipe", errno);
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+    const int error = errno;
+    if (llvm::Error limit = sandbox::limitError(error))
+      return limit;
+    return sysError("make", "a pipe", error);
+  }
   relay->state_->reading = UniqueFd(ends[0]);
   relay->state_->writing = UniqueFd(ends[1]);
   relayDescriptor = ends[1];

@@ -1,5 +1,6 @@
 #include "sandbox/command/command_lookup.h"
 
+#include "sandbox/command/report.h"
 #include "sandbox/policy/decide.h"
 #include "sandbox/policy/host/host_paths.h"
 #include "sandbox/sys_error.h"
@@ -92,7 +93,7 @@ llvm::Error executeFailure(const Policy& policy, const ChildPlan& plan, const Fo
       const llvm::StringRef folder = llvm::StringRef(command.real).rsplit('/').first;
       return problem(RunProblem::NotFound,
                      llvm::formatv("`{0}` exists, but no rule grants it", command.real),
-                     llvm::formatv("--ro {0}", folder.empty() ? "/" : folder));
+                     "--ro " + shellQuoted(folder.empty() ? "/" : folder));
     }
   }
   if (error == ENOENT) {
@@ -105,7 +106,7 @@ llvm::Error executeFailure(const Policy& policy, const ChildPlan& plan, const Fo
         return problem(RunProblem::NotFound,
                        llvm::formatv("the interpreter `{0}` of `{1}` exists, but no rule grants it",
                                      shown, command.path),
-                       llvm::formatv("--ro {0}", interpreter));
+                       "--ro " + shellQuoted(interpreter));
       return problem(
           RunProblem::NotFound,
           llvm::formatv("the interpreter `{0}` of `{1}` does not exist", shown, command.path));

@@ -3,6 +3,7 @@
 #include "sandbox/command/command_lookup.h"
 #include "sandbox/command/orphans.h"
 #include "sandbox/command/placeholders.h"
+#include "sandbox/command/report.h"
 #include "sandbox/linux/features.h"
 #include "sandbox/linux/landlock_plan.h"
 #include "sandbox/linux/seccomp_filter.h"
@@ -77,7 +78,8 @@ llvm::Error problem(RunProblem kind, std::string text, std::string remedy = {},
   return llvm::make_error<RunError>(kind, std::move(text), std::move(remedy), std::move(primitive));
 }
 
-/// Limits of the caller that every step runs into have nothing to do with the step.
+} // namespace
+
 llvm::Error limitError(int error) {
   const auto soft = [](auto which) {
     rlimit limit{};
@@ -109,6 +111,8 @@ llvm::Error limitError(int error) {
                    "ulimit -f unlimited");
   return llvm::Error::success();
 }
+
+namespace {
 
 /// Any error of ours as a RunError: what cannot be said better is a policy that cannot be kept
 /// here.
@@ -148,11 +152,11 @@ llvm::Error asRunError(const Policy& policy, const ChildPlan& plan, const FoundC
                    "a report inside a report: the run around this one is watched already",
                    "leave out `--report` and `--learn` of one of the two");
   if (stage == Stage::WorkingDirectory)
-    return problem(
-        RunProblem::Policy,
-        llvm::formatv("cannot enter the working directory `{0}`: {1}",
-                      plan.command.workingDirectory, errnoText(error)),
-        llvm::formatv("--workdir DIR, or grant it: --rw {0}", plan.command.workingDirectory));
+    return problem(RunProblem::Policy,
+                   llvm::formatv("cannot enter the working directory `{0}`: {1}",
+                                 plan.command.workingDirectory, errnoText(error)),
+                   llvm::formatv("--workdir DIR, or grant it: --rw {0}",
+                                 shellQuoted(plan.command.workingDirectory)));
   const std::string path =
       index < plan.view.size() && stage >= Stage::ViewDirectory && stage <= Stage::SharedMemory
           ? plan.view[index].path

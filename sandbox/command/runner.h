@@ -150,6 +150,9 @@ llvm::Expected<std::unique_ptr<Run>> start(const Policy& policy, const RunOption
 llvm::Expected<RunResult> run(const Policy& policy, const RunOptions& options);
 /// Can this host give the level? Tried at the first time of asking. The error says what is missing.
 llvm::Error checkLevel(SandboxLevel level);
+/// A limit of the caller that every step of a start runs into and that has nothing to do with the
+/// step: of open files, of processes, of the size of files. Success for any other errno.
+llvm::Error limitError(int error);
 /// Only compiles: what --explain prints. Without a program no command is looked up.
 llvm::Expected<ChildPlan> compileForHost(const Policy& policy, const RunOptions& options);
 

@@ -295,6 +295,12 @@ llvm::Expected<Child> Child::begin(const Beginning& beginning, const int (&strea
   }
   if (mapped) {
     if (llvm::Error error = writeMaps(id)) {
+      // One that has given up meanwhile has no maps to write, and has said why.
+      if (const Received said = child.receive(/*wait=*/false);
+          said.message && said.message->kind == ControlKind::Failed) {
+        llvm::consumeError(std::move(error));
+        error = failure(said.message->stage, said.message->error, said.message->index);
+      }
       child.finish();
       return error;
     }

@@ -57,7 +57,7 @@ TEST_CASE(
 TEST_CASE("bad input: limits that are too low for a start are named, and nothing runs") {
   each(levels(), [](const Room& room, const std::string& level) {
     const std::string run = bwrPath() + " --level " + level + " -- touch ran";
-    for (const char* limit : {"10", "20", "64", "68"}) {
+    for (const char* limit : {"4", "10", "20", "64", "68"}) {
       CAPTURE(limit);
       const Outcome files = room.shell("ulimit -n " + std::string(limit) + "; " + run);
       CHECK(files.code == 126);
@@ -74,9 +74,36 @@ TEST_CASE("bad input: limits that are too low for a start are named, and nothing
       // Also where the message itself goes to a file.
       CHECK(room.shell("ulimit -f 0; " + run + " 2>message; exit $?").code == 126);
     }
+    if (room.who() == As::User && installed("bash")) {
+      // Nothing is said of the host, whose namespaces are as they were.
+      const Outcome processes = room.plain({"bash", "-c", "ulimit -u 0; exec " + run});
+      CHECK(processes.code == 126);
+      CHECK_MESSAGE(contains(processes.err, "the limit of processes, 0, is reached"),
+                    processes.err);
+      CHECK(contains(processes.err, "ulimit -u"));
+      CHECK(!room.exists("ran"));
+    }
     CHECK(room.shell("ulimit -n 256; ulimit -f 2000; " + run).code == 0);
     CHECK(room.exists("ran"));
     ::unlink(room.path("ran").c_str());
+  });
+}
+
+TEST_CASE("bad input: a path in what to type next is quoted as a shell wants it") {
+  each(confining(), [](const Room& room, const std::string& level) {
+    const std::string bwr = bwrPath() + " --level " + level;
+    if (room.who() == As::User) {
+      const Outcome shut =
+          room.shell("mkdir 'a b' && cd 'a b' && chmod 000 . && exec " + bwr + " -- true");
+      CHECK(shut.code == 126);
+      CHECK_MESSAGE(contains(shut.err, "--rw '" + room.path("a b") + "'"), shut.err);
+    }
+    room.makeDirectory(room.home() + "/c d");
+    room.write(room.home() + "/c d/tool", "#!/bin/sh\n", 0755);
+    const Outcome away = room.bwr(level, {}, {room.home() + "/c d/tool"});
+    CHECK(away.code == 127);
+    CHECK_MESSAGE(contains(away.err, "try: --ro '" + room.home() + "/c d'"), away.err);
+    CHECK(room.bwr(level, {"--ro", room.home() + "/c d"}, {room.home() + "/c d/tool"}).code == 0);
   });
 }
 

@@ -27,9 +27,13 @@ const Host kHosts[] = {
     {"nothing", nullptr, nullptr, nullptr},
     {"user-namespace", nullptr, "user namespace", "user namespace"},
     {"user-namespace-limit", nullptr, "user namespace", "user namespace"},
-    // `standard` does without a pid namespace; a clone does not say which of its flags was refused.
-    {"pid-namespace", nullptr, nullptr, "user namespace"},
-    {"network-namespace", nullptr, "user namespace", "user namespace"},
+    // `standard` does without a pid namespace.
+    {"pid-namespace", nullptr, nullptr, "pid namespace"},
+    {"mount-namespace", nullptr, "mount view", "mount view"},
+    {"network-namespace", nullptr, "network namespace", "network namespace"},
+    {"ipc-namespace", nullptr, "ipc namespace", "ipc namespace"},
+    {"uts-namespace", nullptr, nullptr, "uts namespace"},
+    {"cgroup-namespace", nullptr, nullptr, "cgroup namespace"},
     {"user-map", nullptr, "user namespace", "user namespace"},
     {"first-mount", nullptr, "mount view", "mount view"},
     {"new-root", nullptr, "mount view", "mount view"},

@@ -33,7 +33,9 @@ struct Row {
   int textAt;
 };
 
-constexpr unsigned kNewUser = 0x10000000, kNewNet = 0x40000000, kNewPid = 0x20000000;
+constexpr unsigned kNewUser = 0x10000000, kNewNet = 0x40000000, kNewPid = 0x20000000,
+                   kNewMount = 0x00020000, kNewIpc = 0x08000000, kNewUts = 0x04000000,
+                   kNewCgroup = 0x02000000;
 const Row kRows[] = {
     {"nothing", -1, -1, 0, 0, 0, nullptr, 0},
     {"user-namespace", SYS_clone, 0, kNewUser, kNewUser, EPERM, nullptr, 0},
@@ -41,6 +43,10 @@ const Row kRows[] = {
     {"user-namespace", SYS_clone3, -1, 0, 0, ENOSYS, nullptr, 0},
     {"user-namespace-limit", SYS_clone, 0, kNewUser, kNewUser, ENOSPC, nullptr, 0},
     {"pid-namespace", SYS_clone, 0, kNewPid, kNewPid, ENOSPC, nullptr, 0},
+    {"mount-namespace", SYS_unshare, 0, kNewMount, kNewMount, ENOSPC, nullptr, 0},
+    {"ipc-namespace", SYS_unshare, 0, kNewIpc, kNewIpc, ENOSPC, nullptr, 0},
+    {"uts-namespace", SYS_unshare, 0, kNewUts, kNewUts, ENOSPC, nullptr, 0},
+    {"cgroup-namespace", SYS_unshare, 0, kNewCgroup, kNewCgroup, ENOSPC, nullptr, 0},
     {"network-namespace", SYS_unshare, 0, kNewNet, kNewNet, ENOSPC, nullptr, 0},
     {"user-map", SYS_openat, -1, 0, 0, EPERM, "/uid_map", 1},
     {"first-mount", 442 /* mount_setattr */, -1, 0, 0, EPERM, nullptr, 0},

@@ -273,8 +273,12 @@ TEST_CASE("a cargo build reads its sources, writes target and has no network") {
   CHECK(!reads(request, host.home(".cargo/credentials.toml")));
   REQUIRE(setting(request, "CARGO_NET_OFFLINE") != nullptr);
   CHECK(request.policy.network() == NetworkMode::None);
-  REQUIRE(request.hints.size() == 1);
-  CHECK(llvm::StringRef(request.hints[0]).contains("bwr --network client cargo fetch"));
+  CHECK(request.hints.empty());
+  CHECK(request.missing.empty());
+  CHECK(llvm::StringRef(request.network.text).ends_with("first: bwr --network client cargo fetch"));
+  CHECK(llvm::StringRef(request.network.withNetwork).ends_with("bwr --network client cargo build"));
+  REQUIRE(request.network.check.size() >= 2);
+  CHECK(request.network.check[0] == "cargo");
 }
 
 TEST_CASE("a cargo fetch writes the registry, not the sources, and says which network it wants") {
@@ -286,10 +290,10 @@ TEST_CASE("a cargo fetch writes the registry, not the sources, and says which ne
   CHECK(writes(request, host.work("Cargo.lock")));
   CHECK(!writes(request, host.work("src/main.rs")));
   CHECK(!writes(request, host.home(".cargo/bin/x")));
-  REQUIRE(request.hints.size() == 1);
-  CHECK(llvm::StringRef(request.hints[0]).contains("bwr --network client cargo fetch"));
+  CHECK(request.hints.empty());
+  CHECK(llvm::StringRef(request.network.text).ends_with("bwr --network client cargo fetch"));
   CHECK(llvm::is_contained(request.madeFiles, host.work("Cargo.lock")));
-  CHECK(host.good({"--network", "client", "cargo", "fetch"}).hints.empty());
+  CHECK(host.good({"--network", "client", "cargo", "fetch"}).network.text.empty());
 }
 
 TEST_CASE("in a member of a workspace the whole workspace is the project") {
@@ -323,8 +327,15 @@ TEST_CASE("a lock file that is missing is what a failed build is told about") {
   Host host;
   host.tree.file("home/src/p/Cargo.toml");
   const Request request = host.good({"cargo", "build"});
-  REQUIRE(request.hints.size() == 1);
-  CHECK(llvm::StringRef(request.hints[0]).contains(host.work("Cargo.lock") + "` is missing"));
+  REQUIRE(request.missing.size() == 1);
+  CHECK(request.missing[0].anyOf == std::vector<std::string>{host.work("Cargo.lock")});
+  CHECK(
+      llvm::StringRef(request.missing[0].hint).contains(host.work("Cargo.lock") + "` is missing"));
+}
+
+TEST_CASE("outside of a project nothing is missing") {
+  Host host;
+  CHECK(host.good({"cargo", "build"}).missing.empty());
 }
 
 TEST_CASE("a target that leads out of the project is not granted") {
@@ -427,7 +438,7 @@ TEST_CASE("the object of a run and of a failure are one line each") {
         "{\"schema\":1,\"code\":137,\"signal\":9,\"wall_seconds\":0.5,\"cpu_seconds\":0.0,"
         "\"peak_bytes\":0,\"killed\":0,\"cleaned\":{\"processes\":0,\"temporary_directory\":false},"
         "\"level\":\"strict\",\"profile\":\"go\",\"phase\":null,\"created_guards\":[\"/p/a\\nb\"],"
-        "\"cover_lost\":false,\"error\":null}");
+        "\"cover_lost\":false,\"network_refused\":false,\"error\":null}");
   Failure failure{64, "unavailable", "no\x1b", "fix", "user namespace", {}};
   CHECK(failureJson(failure, nullptr) ==
         "{\"schema\":1,\"code\":64,\"level\":null,\"error\":{\"kind\":\"unavailable\",\"text\":"
