@@ -4,6 +4,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
+#include <set>
+
 namespace gos::bindings {
 
 namespace {
@@ -31,6 +33,13 @@ std::vector<Place> placesOf(const BuildFacts& facts, const Cache& cache) {
   for (const std::string& directory : facts.programDirectories)
     places.push_back(
         {directory, directory == root ? "" : llvm::StringRef(directory).rsplit('/').second.str()});
+  // Two crates of one name may lie in directories of one name.
+  std::set<std::string> used;
+  for (Place& place : places) {
+    const std::string name = place.name;
+    for (unsigned number = 2; !used.insert(place.name).second; ++number)
+      place.name = name + "-" + std::to_string(number);
+  }
   llvm::stable_sort(places, [](const Place& a, const Place& b) {
     return a.directory.size() < b.directory.size();
   });
