@@ -118,18 +118,37 @@ private:
   bool ended_ = false;
 };
 
+/// What a body answers whose waiting was ended by a cancellation.
+inline constexpr StringRef kCancelled = "cancelled";
+
+/// The answer of a body that does not wait for its work any more.
+class CancelledAnswer final : public vm::Job {
+public:
+  void work() override {}
+  Trap finish(Arguments& arguments) override { return arguments.returnErr(kCancelled); }
+};
+
+/// Work that looks at its interrupt ends soon when it is cancelled, and is waited for. What hangs
+/// in one call of the system cannot: its goroutine goes on with `Err`, and the answer is dropped.
+enum class WhenCancelled : uint8_t { WaitForWork, DropAnswer };
+
 /// A job of two functions: `work(Interrupt&)` answers what `finish(Arguments&, Answer&)` makes the
 /// result of. `work` owns what it uses and knows nothing of the Vm. `cancel` is called on the Vm's
 /// thread beside the interrupt.
 template <class Work, class Finish, class Cancel> class FunctionJob final : public vm::Job {
 public:
-  FunctionJob(Work work, Finish finish, Cancel cancel)
-      : work_(std::move(work)), finish_(std::move(finish)), cancel_(std::move(cancel)) {}
+  FunctionJob(Work work, Finish finish, Cancel cancel, WhenCancelled whenCancelled)
+      : work_(std::move(work)), finish_(std::move(finish)), cancel_(std::move(cancel)),
+        whenCancelled_(whenCancelled) {}
   void work() override { answer_.emplace(work_(interrupt_)); }
   Trap finish(Arguments& arguments) override { return finish_(arguments, *answer_); }
   void cancel() override {
     interrupt_.trigger();
     cancel_();
+  }
+  std::unique_ptr<vm::Job> answerOfCancelled() override {
+    return whenCancelled_ == WhenCancelled::DropAnswer ? std::make_unique<CancelledAnswer>()
+                                                       : nullptr;
   }
 
 private:
@@ -137,20 +156,24 @@ private:
   Work work_;
   Finish finish_;
   Cancel cancel_;
+  WhenCancelled whenCancelled_;
   std::optional<std::invoke_result_t<Work&, Interrupt&>> answer_;
 };
 
 template <class Work, class Finish, class Cancel>
-Trap offload(Arguments& arguments, Work work, Finish finish, Cancel cancel) {
+Trap offload(Arguments& arguments, Work work, Finish finish, Cancel cancel,
+             WhenCancelled whenCancelled = WhenCancelled::WaitForWork) {
   return arguments.vm().scheduler().offload(
       arguments, std::make_unique<FunctionJob<Work, Finish, Cancel>>(
-                     std::move(work), std::move(finish), std::move(cancel)));
+                     std::move(work), std::move(finish), std::move(cancel), whenCancelled));
 }
 template <class Work, class Finish> Trap offload(Arguments& arguments, Work work, Finish finish) {
   return offload(arguments, std::move(work), std::move(finish), [] {});
 }
-
-/// What a body answers whose waiting was ended by a cancellation.
-inline constexpr StringRef kCancelled = "cancelled";
+/// For work that hangs in one call of the system, and a native that answers a `Result`.
+template <class Work, class Finish>
+Trap offloadDroppable(Arguments& arguments, Work work, Finish finish) {
+  return offload(arguments, std::move(work), std::move(finish), [] {}, WhenCancelled::DropAnswer);
+}
 
 } // namespace gos::stdlib

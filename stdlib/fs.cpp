@@ -43,6 +43,9 @@ template <class Payload, class Act, class Finish>
 Trap onFiles(Arguments& arguments, Act act, Finish finish) {
   std::optional<HostFiles::Snapshot> snapshot = HostFiles::snapshot(arguments.vm());
   if (!snapshot) {
+    if (const vm::Scheduler* scheduler = arguments.vm().schedulerIfAny();
+        scheduler && scheduler->isCancelled())
+      return arguments.returnErr(kCancelled);
     Outcome<Payload> outcome;
     HostFiles files(arguments.vm());
     outcome.result = act(files, outcome.payload);
@@ -54,7 +57,7 @@ Trap onFiles(Arguments& arguments, Act act, Finish finish) {
     uint64_t read = 0;
     uint64_t lookedAt = 0;
   };
-  return offload(
+  return offloadDroppable(
       arguments,
       [snapshot = std::move(*snapshot), act = std::move(act)](Interrupt&) mutable {
         Counted counted;
@@ -185,7 +188,7 @@ Trap onDescriptor(Arguments& arguments, StringRef verb, Act act, Finish finish) 
   Trap answer;
   if (descriptorOf(arguments, answer) == nullptr)
     return answer;
-  return offload(
+  return offloadDroppable(
       arguments,
       [file = hostOf(arguments.vm()).handles().share<FileHandle>(handleOf(arguments, 0)),
        act = std::move(act)](Interrupt&) { return act(file->fd.get()) == -1 ? errno : 0; },

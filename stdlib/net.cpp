@@ -314,7 +314,7 @@ Trap NetLookup(Arguments& arguments) {
   const StringRef host = arguments.string(0);
   if (host.empty() || host.contains('\0'))
     return arguments.returnErr("cannot resolve a name that is empty or has a NUL byte");
-  return offload(
+  return offloadDroppable(
       arguments,
       [host = host.str()](Interrupt&) {
         Names found;
@@ -339,7 +339,7 @@ Trap TcpListenerBind(Arguments& arguments) {
   if (!splitAddress(arguments.string(0), host, port))
     return arguments.returnErr(
         ("`" + arguments.string(0) + "` is not an address of the form `host:port`").str());
-  return offload(
+  return offloadDroppable(
       arguments,
       [address = arguments.string(0).str(), host, port](Interrupt&) {
         return listenOn(address, host, port);
@@ -390,7 +390,7 @@ Trap TcpStreamConnect(Arguments& arguments) {
     return arguments.returnErr(
         ("`" + arguments.string(0) + "` is not an address of the form `host:port`").str());
   hostOf(arguments.vm()).flush();
-  return offload(
+  return offloadDroppable(
       arguments,
       [address = arguments.string(0).str(), host, port](Interrupt& interrupt) {
         return connectTo(address, host, port, interrupt);

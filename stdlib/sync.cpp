@@ -24,13 +24,15 @@ using vm::WaitKind;
 
 namespace {
 
-/// The fields of `sync::Channel`, in order. A queue of waiters is pairs: the ticket, and the arm of
-/// its `select` or -1.
+/// The fields of `sync::Channel`, in order. A queue of waiters is tickets; one that has `kIsArm` is
+/// followed by the arm of its `select`.
 enum ChannelSlot : unsigned { Items, Capacity, Closed, Receivers, Senders };
 constexpr int64_t kUnbounded = -1;
 
 /// What a receive arm of a `select` takes: by its pattern.
 enum ReceiveMode : int64_t { AnyValue, OnlySome, OnlyNone };
+
+constexpr uint64_t kIsArm = uint64_t(1) << 31; // in the slot of a ticket
 
 /// Bit of a waiter's arm: it wants the end of the channel, no value.
 constexpr int64_t kWantsEnd = int64_t(1) << 40;
@@ -62,27 +64,32 @@ public:
     int64_t arm;
     Goroutine* goroutine;
   };
-  bool enqueue(ChannelSlot slot, Ticket ticket, int64_t arm) {
+  bool enqueue(ChannelSlot slot, Ticket ticket) {
     VecObject* queue = vec(slot);
-    return queue && vm_.heap().push(queue, Value(ticket.packed())) &&
+    return queue && vm_.heap().push(queue, Value(ticket.packed()));
+  }
+  bool enqueueArm(ChannelSlot slot, Ticket ticket, int64_t arm) {
+    VecObject* queue = vec(slot);
+    return queue && vm_.heap().push(queue, Value(ticket.packed()) | kIsArm) &&
            vm_.heap().push(queue, Value(arm));
   }
   /// The first one that still waits here; for a value, or for anything.
   std::optional<Waiter> dequeue(ChannelSlot slot, bool forValue) {
+    if (asVec(object_->slots()[slot])->length == 0)
+      return std::nullopt;
     VecObject* queue = vec(slot);
-    for (uint64_t i = 0; queue && i + 1 < queue->length;) {
+    for (uint64_t i = 0; queue && i < queue->length;) {
+      const uint64_t size = sizeOfEntry(queue, i);
       const Waiter waiter = look(queue, slot, i);
       if (waiter.goroutine && forValue && waiter.arm >= 0 && (waiter.arm & kWantsEnd) != 0) {
-        i += 2;
+        i += size;
         continue;
       }
-      if (i == 0) {
-        vm_.heap().popFront(queue);
-        vm_.heap().popFront(queue);
-      } else {
-        vm_.heap().removeAt(queue, i);
-        vm_.heap().removeAt(queue, i);
-      }
+      for (uint64_t k = 0; k < size; ++k)
+        if (i == 0)
+          vm_.heap().popFront(queue);
+        else
+          vm_.heap().removeAt(queue, i);
       if (waiter.goroutine)
         return Waiter{waiter.ticket, waiter.arm < 0 ? -1 : waiter.arm & ~kWantsEnd,
                       waiter.goroutine};
@@ -91,38 +98,43 @@ public:
   }
   /// Whoever has left a `select` leaves the queues of its other arms.
   void forget(ChannelSlot slot, Ticket ticket) {
+    if (asVec(object_->slots()[slot])->length == 0)
+      return;
     VecObject* queue = vec(slot);
     if (!queue)
       return;
+    const uint64_t unwanted = Value(ticket.packed()) | kIsArm;
     uint64_t kept = 0;
-    for (uint64_t i = 0; i + 1 < queue->length; i += 2)
-      if (queue->slots[i] != Value(ticket.packed())) {
-        queue->slots[kept] = queue->slots[i];
-        queue->slots[kept + 1] = queue->slots[i + 1];
-        kept += 2;
-      }
+    for (uint64_t i = 0; i < queue->length;) {
+      const uint64_t size = sizeOfEntry(queue, i);
+      const bool keep = queue->slots[i] != unwanted;
+      for (uint64_t k = 0; k < size; ++k, ++i)
+        if (keep)
+          queue->slots[kept++] = queue->slots[i];
+    }
     queue->length = kept;
   }
 
 private:
+  static uint64_t sizeOfEntry(const VecObject* queue, uint64_t at) {
+    return (queue->slots[at] & kIsArm) != 0 && at + 1 < queue->length ? 2 : 1;
+  }
   /// An entry, believed only if that goroutine really waits for this channel in this way.
   Waiter look(const VecObject* queue, ChannelSlot slot, uint64_t at) {
-    const auto ticket = Ticket::unpack(int64_t(queue->slots[at]));
-    const auto arm = int64_t(queue->slots[at + 1]);
+    const auto ticket = Ticket::unpack(int64_t(queue->slots[at] & ~kIsArm));
     const bool isSend = slot == Senders;
-    Goroutine* goroutine = nullptr;
-    if (arm < 0) {
-      goroutine = vm_.scheduler().waiting(ticket, {isSend ? WaitKind::Send : WaitKind::Receive},
-                                          identity());
-    } else {
-      goroutine = vm_.scheduler().waiting(ticket, {WaitKind::Select});
-      const uint64_t number = uint64_t(arm & ~kWantsEnd);
-      if (goroutine &&
-          (!goroutine->selection || number >= goroutine->selection->arms.size() ||
-           goroutine->selection->arms[number].isSend != isSend ||
-           ChannelState(vm_, goroutine->selection->arms[number].channel).identity() != identity()))
-        goroutine = nullptr;
-    }
+    if (sizeOfEntry(queue, at) == 1)
+      return {ticket, -1,
+              vm_.scheduler().waitingFor(ticket, isSend ? WaitKind::Send : WaitKind::Receive,
+                                         identity())};
+    const auto arm = int64_t(queue->slots[at + 1]);
+    Goroutine* goroutine = vm_.scheduler().waiting(ticket, {WaitKind::Select});
+    const uint64_t number = uint64_t(arm & ~kWantsEnd);
+    if (goroutine &&
+        (arm < 0 || !goroutine->selection || number >= goroutine->selection->arms.size() ||
+         goroutine->selection->arms[number].isSend != isSend ||
+         ChannelState(vm_, goroutine->selection->arms[number].channel).identity() != identity()))
+      goroutine = nullptr;
     return {ticket, arm, goroutine};
   }
 
@@ -145,14 +157,7 @@ Selection& selectionOf(Vm& vm) {
 }
 
 void clear(Vm& vm, Selection& selection) {
-  for (SelectArm& arm : selection.arms) {
-    vm.releaseValue(arm.channel, arm.channelLayout);
-    vm.heap().releaseValue(arm.value, arm.valueIsReference);
-  }
-  selection.arms.clear();
-  vm.heap().releaseValue(selection.taken, selection.takenIsReference);
-  selection.taken = 0;
-  selection.hasTaken = false;
+  vm.scheduler().clear(selection);
 }
 
 /// `Some(value)` of the layout of an option; 0 when the heap is full, and the value is gone.
@@ -189,16 +194,16 @@ bool hand(Vm& vm, const ChannelState& channel, ChannelState::Waiter to, Value va
   return some != 0 && scheduler.wake(to.ticket, some);
 }
 
-/// What a sender that waits has to give, owned; it goes on. The caller has made sure that there is
-/// one.
+/// What a sender that waits has to give, owned; it goes on.
 Value takeFrom(Vm& vm, ChannelState::Waiter sender) {
   Scheduler& scheduler = vm.scheduler();
-  Selection& selection = *sender.goroutine->selection;
-  SelectArm& arm = selection.arms[size_t(std::max<int64_t>(sender.arm, 0))];
-  const Value value = std::exchange(arm.value, 0);
-  scheduler.wake(sender.ticket, Value(std::max<int64_t>(sender.arm, 0)));
-  if (sender.arm < 0)
-    clear(vm, selection);
+  if (sender.arm < 0) {
+    const Value value = std::exchange(sender.goroutine->sent, 0);
+    scheduler.wake(sender.ticket, 0);
+    return value;
+  }
+  const Value value = std::exchange(sender.goroutine->selection->arms[size_t(sender.arm)].value, 0);
+  scheduler.wake(sender.ticket, Value(sender.arm));
   return value;
 }
 
@@ -258,8 +263,12 @@ Trap closeChannel(Arguments& arguments) {
   // Who waits to send learns that the channel is closed: the arm of a `select` is chosen again, a
   // send panics.
   while (auto sender = channel.dequeue(Senders, true)) {
+    if (sender->arm < 0) {
+      scheduler.wakeWithTrap(sender->ticket, closedChannel());
+      continue;
+    }
     sender->goroutine->sendFailed = true;
-    scheduler.wake(sender->ticket, Value(std::max<int64_t>(sender->arm, 0)));
+    scheduler.wake(sender->ticket, Value(sender->arm));
   }
   return arguments.returnUnit();
 }
@@ -338,7 +347,7 @@ Trap TaskWait(Arguments& arguments) {
   if (!scheduler.mayBlock())
     return scheduler.cannotWait();
   Value& waiters = task->slots()[vm::TaskWaiters];
-  const Ticket ticket{scheduler.current().slot, scheduler.current().serial};
+  const Ticket ticket = scheduler.nextTicket();
   if (waiters == 0)
     return Trap::incompatible("queue is used while it is borrowed elsewhere");
   if (!vm.heap().makeUnique(waiters) || !vm.heap().push(asVec(waiters), Value(ticket.packed())))
@@ -358,38 +367,28 @@ Trap ThreadYieldNow(Arguments& arguments) {
 // ---- channels
 // -----------------------------------------------------------------------------------------
 
-Trap ChannelSend(Arguments& arguments) {
+Trap SenderSend(Arguments& arguments) {
   Vm& vm = arguments.vm();
   ChannelState channel(vm, arguments.slot(0));
   if (!channel)
     return noHandle();
   const bool isReference = isReferenceArgument(arguments, 1);
-  const Value value = vm.retainValue(arguments.slot(1), arguments.layoutId(1));
+  const Value value = isReference ? vm::retained(arguments.slot(1)) : arguments.slot(1);
   bool sent = false;
   Trap trap = sendNow(vm, channel, value, isReference, sent);
   if (sent)
-    return trap ? std::move(trap) : arguments.returnBoolean(true);
+    return trap;
   Scheduler& scheduler = vm.scheduler();
   if (!trap && !scheduler.mayBlock())
     trap = scheduler.cannotWait();
+  if (!trap && !channel.enqueue(Senders, scheduler.nextTicket()))
+    trap = vm.heapTrap();
   if (trap) {
     vm.heap().releaseValue(value, isReference);
     return trap;
   }
-  Selection& selection = selectionOf(vm);
-  clear(vm, selection);
-  selection.arms.push_back({0, {}, value, true, isReference, AnyValue});
-  const Ticket ticket = scheduler.block({WaitKind::Send, false, false, 0, channel.identity()});
-  return channel.enqueue(Senders, ticket, -1) ? Trap() : vm.heapTrap();
-}
-
-/// Did the send that this goroutine waited for fail, because the channel was closed meanwhile?
-Trap ChannelSent(Arguments& arguments) {
-  if (std::exchange(arguments.vm().scheduler().current().sendFailed, false)) {
-    clear(arguments.vm(), selectionOf(arguments.vm()));
-    return closedChannel();
-  }
-  return arguments.returnUnit();
+  scheduler.blockSending(value, isReference, channel.identity());
+  return {};
 }
 
 Trap ChannelRecv(Arguments& arguments) {
@@ -411,9 +410,11 @@ Trap ChannelRecv(Arguments& arguments) {
     return arguments.returnNone();
   if (!scheduler.mayBlock())
     return scheduler.cannotWait();
+  if (!channel.enqueue(Receivers, scheduler.nextTicket()))
+    return vm.heapTrap();
   const Value none = vm.unitVariant(option, vm.info(option).known[size_t(vm::KnownVariant::None)]);
-  const Ticket ticket = scheduler.block({WaitKind::Receive, true, true, none, channel.identity()});
-  return channel.enqueue(Receivers, ticket, -1) ? Trap() : vm.heapTrap();
+  scheduler.block({WaitKind::Receive, true, true, none, channel.identity()});
+  return {};
 }
 
 Trap ChannelTryRecv(Arguments& arguments) {
@@ -525,15 +526,15 @@ Trap SelectWait(Arguments& arguments) {
     return Trap::panic("no arm of `select` can go: every channel is closed");
   if (!scheduler.mayBlock())
     return scheduler.cannotWait();
-  const Ticket ticket = scheduler.block({WaitKind::Select, false, noneArm >= 0, Value(noneArm)});
+  selection.ticket = scheduler.nextTicket();
   for (size_t at = 0; at < count; ++at) {
     ChannelState channel(vm, selection.arms[at].channel);
     const int64_t wants = selection.arms[at].mode == OnlyNone ? kWantsEnd : 0;
-    if (!channel.enqueue(selection.arms[at].isSend ? Senders : Receivers, ticket,
-                         int64_t(at) | wants))
+    if (!channel.enqueueArm(selection.arms[at].isSend ? Senders : Receivers, selection.ticket,
+                            int64_t(at) | wants))
       return vm.heapTrap();
   }
-  selection.ticket = ticket;
+  scheduler.block({WaitKind::Select, false, noneArm >= 0, Value(noneArm)});
   return {};
 }
 
@@ -606,7 +607,7 @@ Trap QueueWait(Arguments& arguments) {
   if (!scheduler.mayBlock())
     return scheduler.cannotWait();
   Value& waiters = asStruct(arguments.slot(0))->slots()[0];
-  const Ticket ticket{scheduler.current().slot, scheduler.current().serial};
+  const Ticket ticket = scheduler.nextTicket();
   if (waiters == 0)
     return Trap::incompatible("queue is used while it is borrowed elsewhere");
   if (!vm.heap().makeUnique(waiters) || !vm.heap().push(asVec(waiters), Value(ticket.packed())))

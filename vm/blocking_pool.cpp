@@ -76,7 +76,7 @@ void BlockingPool::submit(Ticket ticket, std::unique_ptr<Job> job) {
     work_.notify_one();
     return;
   }
-  if (threads_ >= kMostThreads)
+  if (threads_ >= mostThreads())
     return;
   if (startThread()) {
     ++threads_;
@@ -88,6 +88,25 @@ void BlockingPool::submit(Ticket ticket, std::unique_ptr<Job> job) {
     lock.lock();
     finished_.push_back({request.ticket, std::move(request.job)});
   }
+}
+
+bool BlockingPool::forsake(Ticket ticket) {
+  std::lock_guard lock(mutex_);
+  for (auto each = requests_.begin(); each != requests_.end(); ++each)
+    if (each->ticket == ticket) {
+      requests_.erase(each);
+      return false;
+    }
+  ++forsaken_;
+  // Somebody may have waited for the thread that this one holds up.
+  if (requests_.size() > idle_ && threads_ < mostThreads() && startThread())
+    ++threads_;
+  return true;
+}
+
+void BlockingPool::forsakenIsDone() {
+  std::lock_guard lock(mutex_);
+  --forsaken_;
 }
 
 std::vector<BlockingPool::Done> BlockingPool::take() {

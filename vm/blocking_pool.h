@@ -5,6 +5,7 @@
 
 #include "vm/scheduler.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
@@ -12,8 +13,9 @@ namespace gos::vm {
 
 class BlockingPool : public std::enable_shared_from_this<BlockingPool> {
 public:
-  /// Jobs beyond this many wait for a thread.
-  static constexpr unsigned kMostThreads = 256;
+  /// Jobs beyond this many wait for a thread. One that nobody waits for any more does not count, up
+  /// to `kMostForsaken` of them.
+  static constexpr unsigned kMostThreads = 256, kMostForsaken = 1024;
 
   struct Done {
     Ticket ticket;
@@ -26,6 +28,10 @@ public:
   std::vector<Done> take();
   /// Waits until something is done or the time has come.
   void wait(std::optional<std::chrono::steady_clock::time_point> until);
+  /// Nobody waits for this job any more. One that has not been begun is not; the answer is no. The
+  /// others are taken like any.
+  bool forsake(Ticket ticket);
+  void forsakenIsDone();
   /// Nobody will take anything any more.
   void close();
 
@@ -37,12 +43,13 @@ private:
   static void* threadMain(void* pool);
   void serve();
   bool startThread();
+  unsigned mostThreads() const { return kMostThreads + std::min(forsaken_, kMostForsaken); }
 
   std::mutex mutex_;
   std::condition_variable work_, done_;
   std::deque<Request> requests_;
   std::vector<Done> finished_;
-  unsigned threads_ = 0, idle_ = 0;
+  unsigned threads_ = 0, idle_ = 0, forsaken_ = 0;
   bool closed_ = false;
 };
 

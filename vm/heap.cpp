@@ -77,6 +77,7 @@ void Heap::releaseEverything() {
   free_.fill(nullptr);
   chunkNext_ = chunkEnd_ = nullptr;
   used_ = 0;
+  refused_ = false;
 }
 
 void Heap::reset(uint64_t limit) {
@@ -91,8 +92,10 @@ void* Heap::allocateLarge(size_t size) {
     return nullptr;
   chargeSteps(size < kMapped ? 32 : 1024);
   auto* block = static_cast<LargeBlock*>(std::malloc(size + sizeof(LargeBlock)));
-  if (block == nullptr)
+  if (block == nullptr) {
+    noteRefusal();
     return nullptr;
+  }
   block->size = size;
   block->previous = &large_;
   block->next = large_.next;
@@ -122,6 +125,7 @@ void* Heap::refill(size_t which) {
     }
     auto* chunk = static_cast<char*>(std::malloc(kChunk));
     if (chunk == nullptr) {
+      noteRefusal();
       chunkNext_ = chunkEnd_ = nullptr;
       return nullptr;
     }
@@ -144,8 +148,10 @@ void* Heap::reallocate(void* memory, size_t oldSize, size_t newSize) {
     chargeBytes(oldSize < kMoved ? oldSize : oldSize / 64);
     LargeBlock* block = static_cast<LargeBlock*>(memory) - 1;
     auto* moved = static_cast<LargeBlock*>(std::realloc(block, newSize + sizeof(LargeBlock)));
-    if (moved == nullptr)
+    if (moved == nullptr) {
+      noteRefusal();
       return nullptr;
+    }
     moved->size = newSize;
     moved->previous->next = moved;
     moved->next->previous = moved;

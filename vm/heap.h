@@ -54,6 +54,10 @@ public:
   /// Whom to tell of handles that nobody holds any more; outlives the heap, or its next reset.
   void setForeign(ForeignLinker* foreign) { foreign_ = foreign; }
 
+  /// The host gave no memory although the budget would have allowed it.
+  void noteRefusal() { refused_ = true; }
+  bool wasRefused() const { return refused_; }
+
   uint64_t used() const { return used_; }
   uint64_t limit() const { return limit_; }
   uint64_t available() const { return limit_ - used_; }
@@ -196,6 +200,15 @@ private:
   static constexpr bool kPlainMalloc = false;
 #endif
 
+  /// What to try when the generous size did not fit: most of what is left, then just what is
+  /// needed. Where it is the host that refuses nobody knows what is left: a little more, and no
+  /// creeping up to the end element by element, each of which would move all; 0 for that.
+  static constexpr unsigned kAttempts = 3;
+  uint64_t retrySize(unsigned attempt, uint64_t needed, uint64_t elementBytes) const {
+    if (!wasRefused())
+      return attempt == 1 ? needed + available() / 4 * 3 / elementBytes : needed;
+    return attempt == 1 ? needed + needed / 16 : needed * elementBytes < kChunk ? needed : 0;
+  }
   void* allocateLarge(size_t size);
   void deallocateLarge(void* memory);
   void* refill(size_t which);
@@ -217,6 +230,7 @@ private:
   int64_t& steps_;
   uint64_t limit_;
   uint64_t used_ = 0;
+  bool refused_ = false;
   std::array<FreeBlock*, kLargestSmall / kGranule + 1> free_{};
   char* chunkNext_ = nullptr;
   char* chunkEnd_ = nullptr;

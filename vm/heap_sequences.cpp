@@ -16,7 +16,8 @@ bool Heap::reserveString(StringObject* string, uint64_t capacity) {
   const uint64_t grown = std::max(capacity, string->capacity < 4096 ? string->capacity * 2 + 16
                                                                     : string->capacity + string->capacity / 2);
   // Where the generous size does not fit, most of what is left; else each byte would move the text once more.
-  for (uint64_t wanted : {grown, capacity + available() / 4 * 3, capacity}) {
+  for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
+    const uint64_t wanted = attempt == 0 ? grown : retrySize(attempt, capacity, 1);
     if (wanted < capacity)
       continue;
     if (isInline) {
@@ -95,7 +96,10 @@ bool Heap::makeRoom(VecObject* vec, uint64_t atFront, uint64_t atBack) {
   const uint64_t grown =
       std::max(minimum, vec->length < 4096 ? vec->length * 2 : vec->length + vec->length / 2);
   // As for strings: most of what is left, where the generous size does not fit.
-  for (uint64_t wanted : {grown, minimum + available() / 4 * 3 / size, minimum}) {
+  for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
+    const uint64_t wanted = attempt == 0 ? grown : retrySize(attempt, minimum, size);
+    if (wanted < minimum)
+      continue;
     // What is spare goes to the side that asked for it.
     const uint64_t front = atFront == 0 ? 0 : atFront + (wanted - needed) / 2;
     if (!isInline && vec->headroom == 0 && front == 0) {

@@ -158,8 +158,8 @@ bool Scheduler::evictShared() {
   Goroutine& goroutine = *std::exchange(onShared_, nullptr);
   const size_t frameBytes = goroutine.frames * sizeof(Frame);
   const size_t bytes = frameBytes + goroutine.slots * sizeof(Value);
-  if (bytes > kMostCopied)
-    return moveToOwnStack(goroutine);
+  if (bytes > kMostCopied && moveToOwnStack(goroutine))
+    return true;
   if (goroutine.savedBytes < bytes || goroutine.savedBytes > 4 * bytes) {
     freeSaved(goroutine);
     if (!vm_.heap_.reserveScratch(bytes))
@@ -167,6 +167,7 @@ bool Scheduler::evictShared() {
     goroutine.saved = static_cast<char*>(std::malloc(bytes));
     if (!goroutine.saved) {
       vm_.heap_.releaseScratch(bytes);
+      vm_.heap_.noteRefusal();
       return false;
     }
     goroutine.savedBytes = uint32_t(bytes);
@@ -288,6 +289,7 @@ Trap Scheduler::start(Value closure, Goroutine*& made) {
   auto* saved = static_cast<char*>(std::malloc(bytes));
   if (!saved) {
     vm_.heap_.releaseScratch(bytes + sizeof(Goroutine));
+    vm_.heap_.noteRefusal();
     return refuse(vm_.heapTrap());
   }
   vm_.heap_.chargeBytes(bytes + sizeof(Goroutine));
@@ -345,21 +347,26 @@ Ticket Scheduler::block(Wait wait) {
   return {goroutine.slot, goroutine.serial};
 }
 
-Goroutine* Scheduler::waiting(Ticket ticket) {
-  if (ticket.slot >= goroutines_.size())
-    return nullptr;
-  Goroutine* goroutine = goroutines_[ticket.slot].get();
-  return goroutine->serial == ticket.serial && goroutine->state == Goroutine::State::Waiting
-             ? goroutine
-             : nullptr;
+void Scheduler::blockSending(Value value, bool isReference, Value channel) {
+  current_->sent = value;
+  current_->sentIsReference = isReference;
+  block({WaitKind::Send, false, false, 0, channel});
 }
 
-Goroutine* Scheduler::waiting(Ticket ticket, std::initializer_list<WaitKind> kinds, Value object) {
+Goroutine* Scheduler::waiting(Ticket ticket, std::initializer_list<WaitKind> kinds) {
   Goroutine* goroutine = waiting(ticket);
-  return goroutine && llvm::is_contained(kinds, goroutine->waitsFor) &&
-                 (object == 0 || goroutine->waitObject == object)
-             ? goroutine
-             : nullptr;
+  return goroutine && llvm::is_contained(kinds, goroutine->waitsFor) ? goroutine : nullptr;
+}
+
+void Scheduler::clear(Selection& selection) {
+  for (SelectArm& arm : selection.arms) {
+    vm_.releaseValue(arm.channel, arm.channelLayout);
+    vm_.heap_.releaseValue(arm.value, arm.valueIsReference);
+  }
+  selection.arms.clear();
+  vm_.heap_.releaseValue(selection.taken, selection.takenIsReference);
+  selection.taken = 0;
+  selection.hasTaken = false;
 }
 
 bool Scheduler::wake(Ticket ticket, Value value) {
@@ -373,6 +380,14 @@ bool Scheduler::wake(Ticket ticket, Value value) {
   vm_.heap_.releaseValue(std::exchange(goroutine->cancelValue, 0), goroutine->deliverReference);
   makeReady(*goroutine);
   return true;
+}
+
+bool Scheduler::wakeWithTrap(Ticket ticket, Trap trap) {
+  Goroutine* goroutine = waiting(ticket);
+  if (!goroutine)
+    return false;
+  goroutine->wakeTrap = std::move(trap);
+  return wake(ticket, 0);
 }
 
 void Scheduler::wakeAt(std::chrono::steady_clock::time_point when, Ticket ticket, Value value) {
@@ -404,12 +419,15 @@ void Scheduler::yield() {
 }
 
 Trap Scheduler::offload(Arguments& arguments, std::unique_ptr<Job> job) {
+  if (isCancelled()) {
+    if (const std::unique_ptr<Job> answer = job->answerOfCancelled())
+      return answer->finish(arguments);
+    job->cancel();
+  }
   // A timer may cancel this goroutine even if nobody else is there. Below `full` a fold waits for
   // nothing, so that it is the same in every run.
   if (!mayBlock() || (!others() && timers_.empty()) ||
       (vm_.inFold() && vm_.callingLevel().level != ComptimeIo::Full)) {
-    if (isCancelled())
-      job->cancel();
     job->work();
     return job->finish(arguments);
   }
@@ -417,8 +435,6 @@ Trap Scheduler::offload(Arguments& arguments, std::unique_ptr<Job> job) {
     pool_ = std::make_shared<BlockingPool>();
   const Ticket ticket = block({WaitKind::Job, vm_.isReference(arguments.resultLayout()), false, 0});
   current_->running = job.get();
-  if (isCancelled())
-    job->cancel();
   ++jobs_;
   pool_->submit(ticket, std::move(job));
   return {};
@@ -455,6 +471,19 @@ void Scheduler::limitCohort(int64_t milliseconds) {
   std::push_heap(timers_.begin(), timers_.end(), later);
 }
 
+void Scheduler::cancelJob(Goroutine& goroutine) {
+  goroutine.running->cancel();
+  std::unique_ptr<Job> answer = goroutine.running->answerOfCancelled();
+  if (!answer)
+    return;
+  goroutine.running = nullptr;
+  goroutine.job = std::move(answer);
+  --jobs_;
+  const Ticket ticket{goroutine.slot, goroutine.serial};
+  pool_->forsake(ticket);
+  wake(ticket, 0);
+}
+
 void Scheduler::cancelCohort(Cohort& cohort) {
   if (cohort.cancelled)
     return;
@@ -463,7 +492,7 @@ void Scheduler::cancelCohort(Cohort& cohort) {
     if (each->state != Goroutine::State::Waiting || !isCancelled(*each))
       continue;
     if (each->running)
-      each->running->cancel();
+      cancelJob(*each);
     else if (each->cancellable)
       wake({each->slot, each->serial}, std::exchange(each->cancelValue, 0));
   }
@@ -535,6 +564,10 @@ void Scheduler::observe(Value task) {
 bool Scheduler::deliver(Goroutine& goroutine) {
   goroutine.deliver = false;
   Value result = std::exchange(goroutine.wakeValue, 0);
+  if (goroutine.wakeTrap) [[unlikely]] {
+    vm_.pending_ = std::move(goroutine.wakeTrap);
+    return false;
+  }
   const NativeImport& import = vm_.module_.natives[goroutine.import];
   if (goroutine.job) {
     const std::unique_ptr<Job> job = std::move(goroutine.job);
@@ -575,8 +608,7 @@ bool Scheduler::switchAway() {
   current_ = &next;
   next.state = Goroutine::State::Running;
   if (!bringBack(next)) {
-    vm_.pending_ = vm_.heapTrap();
-    vm_.pending_->traced = true;
+    vm_.pending_ = vm_.heapTrap(); // with the place where main stands
     current_ = main_;
     useMainStack();
     return false;
@@ -596,12 +628,14 @@ bool Scheduler::endSlice() {
 
 bool Scheduler::collect(bool mayWait) {
   for (;;) {
-    if (jobs_ != 0)
+    if (pool_)
       for (BlockingPool::Done& done : pool_->take()) {
-        --jobs_;
         Goroutine* goroutine = waiting(done.ticket);
-        if (!goroutine)
+        if (!goroutine) { // it was cancelled, and did not wait for this
+          pool_->forsakenIsDone();
           continue;
+        }
+        --jobs_;
         goroutine->running = nullptr;
         goroutine->job = std::move(done.job);
         wake(done.ticket, 0);
@@ -661,6 +695,9 @@ void Scheduler::finishTask(Goroutine& goroutine, TaskState state, llvm::StringRe
 
 void Scheduler::retire(Goroutine& goroutine) {
   vm_.heap_.release(asObject(std::exchange(goroutine.task, 0)));
+  vm_.heap_.releaseValue(std::exchange(goroutine.sent, 0), goroutine.sentIsReference);
+  if (goroutine.selection)
+    clear(*goroutine.selection);
   goroutine.selection.reset();
   while (
       goroutine

@@ -36,6 +36,7 @@ class Vm;
 struct Ticket {
   uint32_t slot = 0;
   uint32_t serial = 0;
+  friend bool operator==(const Ticket&, const Ticket&) = default;
   int64_t packed() const { return int64_t(uint64_t(serial) << 32 | slot); }
   static Ticket unpack(int64_t packed) {
     return {uint32_t(packed), uint32_t(uint64_t(packed) >> 32)};
@@ -67,6 +68,10 @@ public:
   virtual Trap finish(Arguments& arguments) = 0;
   /// Asks `work` to end soon; called while it may be running, from the Vm's thread.
   virtual void cancel() {}
+  /// What a cancelled goroutine goes on with at once, for `work` that nothing can hurry: a job
+  /// whose `finish` makes the native's result. The pool does `work` to its end and the answer is
+  /// dropped. Null: the goroutine waits for `work`.
+  virtual std::unique_ptr<Job> answerOfCancelled() { return nullptr; }
 };
 
 /// When a cohort gives up its other children.
@@ -116,8 +121,9 @@ struct Goroutine {
   bool cancellable = false; // this wait ends when its cohort is cancelled
   bool isMain = false;
   bool daemon = false;
-  bool sendFailed = false; // the channel it waited to send on was closed
-  uint32_t shields = 0;    // sync::shield: cancellation does not reach it
+  bool sendFailed = false; // the channel that its `select` waited to send on was closed
+  bool sentIsReference = false;
+  uint32_t shields = 0; // sync::shield: cancellation does not reach it
   uint32_t slot = 0;
   uint32_t serial = 1; // of its next wait
   uint32_t frames = 0; // of the shared stack, the boundary included
@@ -128,6 +134,8 @@ struct Goroutine {
   uint32_t package = 0; // whose code spawned it, for the gate
   uint64_t number = 0;  // for people: 0 is main
   Value wakeValue = 0;
+  Value sent = 0;                // what it waits to send; owned
+  Trap wakeTrap;                 // in place of a result
   Value waitObject = 0;          // an identity, not owned
   Value cancelValue = 0;         // what `wake` gets when the cohort is cancelled; owned
   Value task = 0;                // the library's record of it, owned; the slots are TaskSlot
@@ -192,13 +200,27 @@ public:
   /// The current goroutine waits in the native that calls this, which returns at once, without a
   /// result.
   Ticket block(Wait wait);
+  /// The same for a plain send, of an owned value; who takes it from `Goroutine::sent` wakes this.
+  void blockSending(Value value, bool isReference, Value channel);
+  /// The ticket of the wait that the current goroutine is about to begin.
+  Ticket nextTicket() const { return {current_->slot, current_->serial}; }
   /// Ends a wait: the value, owned, is the result of the native. False, and the value is the
   /// caller's, if it is over. Tickets stand in vectors that bytecode could write to: whoever takes
   /// one from there asks `waiting` for a wait of its own kind first, so that no native gets a
   /// result that was meant for another one.
   bool wake(Ticket ticket, Value value);
-  /// The goroutine of a wait that is not over, of one of these kinds, and for this object (0: any).
-  Goroutine* waiting(Ticket ticket, std::initializer_list<WaitKind> kinds, Value object = 0);
+  /// Ends a wait with a failure of the native that waits.
+  bool wakeWithTrap(Ticket ticket, Trap trap);
+  /// The goroutine of a wait that is not over, of one of these kinds.
+  Goroutine* waiting(Ticket ticket, std::initializer_list<WaitKind> kinds);
+  /// The same for a wait of this kind, and for this object.
+  Goroutine* waitingFor(Ticket ticket, WaitKind kind, Value object) {
+    Goroutine* goroutine = waiting(ticket);
+    return goroutine && goroutine->waitsFor == kind && goroutine->waitObject == object ? goroutine
+                                                                                       : nullptr;
+  }
+  /// Lets go of what a `select` holds.
+  void clear(Selection& selection);
   /// Wakes the ticket with the value when the time has come.
   void wakeAt(std::chrono::steady_clock::time_point when, Ticket ticket, Value value);
   /// Has the cohort of the current goroutine, or one around it, been cancelled?
@@ -270,8 +292,17 @@ private:
     return a.when != b.when ? a.when > b.when : a.order > b.order;
   }
 
-  Goroutine* waiting(Ticket ticket);
+  Goroutine* waiting(Ticket ticket) {
+    Goroutine* goroutine =
+        ticket.slot < goroutines_.size() ? goroutines_[ticket.slot].get() : nullptr;
+    return goroutine && goroutine->serial == ticket.serial &&
+                   goroutine->state == Goroutine::State::Waiting
+               ? goroutine
+               : nullptr;
+  }
   Goroutine* make();
+  /// Cancels the job that the goroutine waits for, or the waiting.
+  void cancelJob(Goroutine& goroutine);
   Trap start(Value closure, Goroutine*& goroutine);
   void makeReady(Goroutine& goroutine);
   void putAway(Goroutine& goroutine);

@@ -34,6 +34,14 @@ Trap Trap::budget(std::string counter, uint64_t limit) {
   return trap;
 }
 
+Trap Trap::outOfMemory(uint64_t used) {
+  Trap trap = make(TrapKind::Budget, "out of memory: the system gives no more than the " +
+                                         llvm::utostr(used) + " bytes that the program has");
+  trap->counter = "memory";
+  trap->limit = used;
+  return trap;
+}
+
 Trap Trap::depth(uint64_t limit) {
   Trap trap = make(TrapKind::Depth, "calls are nested more than " + llvm::utostr(limit) + " levels deep");
   trap->counter = "depth";

@@ -76,6 +76,8 @@ public:
   static Trap denied(Denial denial);
   static Trap exit(int64_t code);
   static Trap budget(std::string counter, uint64_t limit);
+  /// The host has no more memory, though the budget would allow it.
+  static Trap outOfMemory(uint64_t used);
   static Trap depth(uint64_t limit);
   /// Runs within runs: a constant that is made while another one is, a comparison of the program's own within another. The
   /// limit is the VM's, and no option raises it.

@@ -119,6 +119,8 @@ public:
   void prepareInterrupts();
   void interrupt();
   void endInterrupts();
+  /// Says where the program is, for a trap that is not raised. From a native, or what it calls.
+  void addTrace(TrapDetails& details) const { takeTrace(details); }
   /// Charges work that a native does in bulk; GX0009 when the steps are used up.
   Trap charge(uint64_t steps);
   /// Steps spent so far.
@@ -133,7 +135,10 @@ public:
   // ---- values ---------------------------------------------------------------------------------------
   Heap& heap() { return heap_; }
   /// GX0009 for a heap that has no room.
-  Trap heapTrap() const { return Trap::budget("heap", heap_.limit()); }
+  Trap heapTrap() const {
+    return heap_.wasRefused() ? Trap::outOfMemory(heap_.used())
+                              : Trap::budget("heap", heap_.limit());
+  }
   void releaseValue(Value value, LayoutId layout) { heap_.releaseValue(value, isReference(layout)); }
   Value retainValue(Value value, LayoutId layout) const { return isReference(layout) ? retained(value) : value; }
   /// The shared object of a variant without payload.
@@ -182,6 +187,7 @@ private:
     const Native* native = nullptr; // null: not in the table
     const void* entry = nullptr;    // foreign: once it was found
     bool resultIsReference = false;
+    bool inTable = false; // of the library: a row, and not foreign; what a program may call unasked
     std::vector<uint16_t> references; // parameters that are
     std::vector<uint16_t> released;   // of these, the ones that are not in-out
   };

@@ -3,6 +3,7 @@
 #include "compiler/driver/command.h"
 #include "compiler/driver/rows.h"
 #include "compiler/testing/worker.h"
+#include "stdlib/program/out_of_memory.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -62,6 +63,7 @@ static int reportUnwritten(int code) {
 
 int main(int argc, char** argv) {
   fillStandardDescriptors();
+  gos::program::reportOutOfMemory("gos", gos::driver::kExitDiagnostics);
   if (argc > 1 && argv[1] == gos::testing::kWorkerArgument)
     return reportUnwritten(gos::testing::runWorker(argc, argv));
   tuneAllocator();

@@ -151,6 +151,9 @@ void reportTrap(const vm::TrapDetails& trap, const check::Region& region,
     else if (counter == "depth")
       diagnostic.help(
           "if the recursion is meant to go that deep, raise the limit with `--comptime-depth=N`");
+    else if (counter == "memory")
+      diagnostic.note(
+          "the system gave no more memory, though the budget of the region would allow it");
     else if (counter == "nesting")
       diagnostic.note(
           "constants, comparisons or callbacks were nested that deep; no option raises this limit");

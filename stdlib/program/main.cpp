@@ -5,6 +5,7 @@
 #include "sandbox/sys_error.h"
 #include "sandbox/unique_fd.h"
 #include "stdlib/foreign.h"
+#include "stdlib/program/out_of_memory.h"
 #include "stdlib/program/payload.h"
 #include "stdlib/program/program.h"
 #include "stdlib/program/source_lines.h"
@@ -119,6 +120,7 @@ int runSelf(int argc, char** argv) {
 int main(int argc, char** argv) {
   gos::program::fillStandardDescriptors();
   gos::program::tuneAllocator();
+  gos::program::reportOutOfMemory(argc > 0 ? argv[0] : "gos-runtime", gos::program::kExitFailed);
   const int code = gos::program::runSelf(argc, argv);
   // Where standard error takes nothing there is nobody left to tell.
   llvm::errs().clear_error();

@@ -3,6 +3,7 @@
 #include "diagnostics/escape.h"
 #include "stdlib/builtins.h"
 #include "stdlib/host_state.h"
+#include "stdlib/program/out_of_memory.h"
 #include "vm/format.h"
 #include "vm/object.h"
 #include "vm/scheduler.h"
@@ -60,6 +61,14 @@ public:
     else
       code = std::max(code, reportUnobserved());
     return late ? endWith(*late, lateSeen) : code;
+  }
+
+  /// In the middle of whatever asked for it, and the last thing that the process does.
+  void reportOutOfMemory() {
+    vm::Trap trap = vm::Trap::outOfMemory(machine_.heap().used());
+    machine_.addTrace(*trap);
+    stdlib::flushOutput(machine_);
+    print(*trap);
   }
 
 private:
@@ -176,7 +185,10 @@ int runProgram(const vm::Module& module, ProgramOptions options) {
                  << '\n';
     return kExitFailed;
   }
-  return Run(**machine, options).toEnd();
+  Run run(**machine, options);
+  const auto report = [&] { run.reportOutOfMemory(); };
+  const OutOfMemoryReport outOfMemory(report, kExitPanic);
+  return run.toEnd();
 }
 
 } // namespace gos::program
