@@ -307,6 +307,7 @@ void Checker::zonk(Body& body) {
     solveBounds(false);
   solveDeferred();
   if (unifier_.hasVariables()) {
+    settleDiverging(body);
     solveDeferred(nullptr, true);
     unifier_.applyDefaults();
     solveDeferred();

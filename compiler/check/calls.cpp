@@ -184,7 +184,7 @@ static bool isPlainLiteral(Expr* expr) {
 }
 
 void Checker::checkArgument(Expr* argument, Type* parameter, StringRef name, uint8_t checked,
-                            bool isComptime) {
+                            bool isComptime, ClosureFate fate) {
   Expr* real = folded(argument);
   if (isComptime && !inRegion() && !isPlainLiteral(real)) {
     size_t floor;
@@ -197,7 +197,7 @@ void Checker::checkArgument(Expr* argument, Type* parameter, StringRef name, uin
   auto typeOf = [&](Type* hint) { return checked ? argument->type : check(argument, hint); };
   Type* wanted = shallow(parameter);
   if (auto* closure = dyn_cast<ClosureExpr>(real)) {
-    Type* type = checked == 2 ? argument->type : checkClosure(closure, wanted, true);
+    Type* type = checked == 2 ? argument->type : checkClosure(closure, wanted, fate);
     if (checked != 2) {
       setType(real, type);
       if (real != argument)
@@ -287,6 +287,7 @@ Type* Checker::callFunction(const CallSite& site, FunctionItem* function, const 
       checkArgumentsAlone(site.arguments);
   } else {
     bool late = false;
+    const ClosureFate fate = fateOfArguments(function);
     auto one = [&](size_t i) {
       if (i + skip >= signature.parameters.size())
         return;
@@ -295,8 +296,11 @@ Type* Checker::callFunction(const CallSite& site, FunctionItem* function, const 
       Type* type = instantiate(signature.parameters[i + skip]);
       if (type->is(Kind::Projection))
         type = known(type);
+      // A parameter of any type is a value's: what it does with a closure is to hold it.
+      const bool isValue = !signature.parameters[i + skip]->is(Kind::Fn);
       checkArgument(ordered[i], type, parameter.label().text(), isDefault ? 0 : site.checked,
-                    parameter.isComptime);
+                    parameter.isComptime,
+                    isValue && fate == ClosureFate::Called ? ClosureFate::Kept : fate);
     };
     for (size_t i = 0; i < ordered.size(); ++i) {
       if (generic && isa<ClosureExpr>(folded(ordered[i]))) {
@@ -312,6 +316,7 @@ Type* Checker::callFunction(const CallSite& site, FunctionItem* function, const 
         if (isa<ClosureExpr>(folded(ordered[i])))
           one(i);
     orderedOut = context_.list<Expr*>(ordered);
+    noteParallel(function, ordered, skip);
     checkBorrowsOfCall(function, site.receiver, receiverMutable, ordered);
     if (site.receiver)
       noteCursor(site.receiver);

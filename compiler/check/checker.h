@@ -129,6 +129,10 @@ struct ImplMatch {
   SmallVector<Type*, 4> args;
 };
 
+/// What becomes of a closure: the direct argument of a call is used up by it, one that another
+/// goroutine runs is not, nor is any that is a value. References outlive neither of these.
+enum class ClosureFate : uint8_t { Called, Kept, Spawned };
+
 /// A frame: a function body, or a closure inside one.
 struct Frame {
   Frame* outer = nullptr;
@@ -136,7 +140,7 @@ struct Frame {
   ClosureExpr* closure = nullptr;
   Type* result = nullptr;
   bool sawTry = false;
-  bool escapes = true; // a closure that is not the direct argument of a call
+  ClosureFate fate = ClosureFate::Kept;
   size_t loops = 0;    // loops outside are out of reach
   SmallVector<Variable*, 4> captures;
 };
@@ -221,6 +225,13 @@ struct Body {
     std::string what;
   };
   std::vector<Opened> opened; // type arguments that nobody wrote
+  /// The answer of a closure whose body does not end: `()` for one that is an argument, else `!`,
+  /// unless something else is wanted of it.
+  struct Diverging {
+    Type* result;
+    bool isAlone;
+  };
+  std::vector<Diverging> diverging;
   /// A named reference, alive to the end of its block (borrows.cpp).
   struct Borrow {
     Variable* root;
@@ -543,7 +554,8 @@ private:
                       SmallVectorImpl<Expr*>& ordered);
   Type* callConstructor(CallExpr* expr, const ValuePath& value, Type* expected);
   Type* callValue(CallExpr* expr, Type* calleeType, Type* expected);
-  void checkArgument(Expr* argument, Type* parameter, StringRef name, uint8_t checked, bool isComptime);
+  void checkArgument(Expr* argument, Type* parameter, StringRef name, uint8_t checked,
+                     bool isComptime, ClosureFate fate = ClosureFate::Called);
   void checkArgumentsAlone(ArrayRef<Argument> arguments, bool closures = true);
   SmallVector<Type*, 4> openTypeArgs(ArrayRef<Parameter*> generics, const ValuePath& value, Span span,
                                      StringRef name);
@@ -557,8 +569,17 @@ private:
   Answer resembles(Expr* argument, Type* parameter);
   bool isDataLast(CallExpr* call, FunctionItem* function, ArrayRef<FunctionItem*> overloads);
 
+  // ---- parallel.cpp ----
+  void noteParallel(const FunctionItem* function, ArrayRef<Expr*> ordered, size_t skip);
+  std::string effectOf(Expr* expr, const ClosureExpr* closure, unsigned depth);
+  std::string effectOfFunction(FunctionItem* function);
+  void checkParallel();
+
   // ---- closures.cpp ----
-  Type* checkClosure(ClosureExpr* expr, Type* expected, bool direct);
+  Type* checkClosure(ClosureExpr* expr, Type* expected, ClosureFate fate);
+  ClosureFate fateOfArguments(const FunctionItem* function);
+  void checkCaptured(const Frame& frame, const Variable* variable, Span span);
+  void settleDiverging(Body& body);
   void finishClosures(Body& body);
 
   // ---- patterns.cpp ----
@@ -629,6 +650,12 @@ private:
   llvm::DenseMap<Name, int32_t> localTop_;
   Body* body_ = nullptr;
   llvm::SmallPtrSet<Variable*, 8> lateVariables_; // declared without a value
+  struct ParallelCallback {
+    Expr* argument;
+    StringRef function;
+  };
+  std::vector<ParallelCallback> parallel_; // judged when all bodies are checked
+  llvm::DenseMap<const FunctionItem*, std::string> effects_;
   std::vector<std::pair<Type*, Span>> heaps_;     // in signatures and fields, to be judged
   llvm::SmallPtrSet<Type*, 8> judgedHeaps_;
   llvm::SmallPtrSet<TraitItem*, 4> blanketTraits_; // of impls that were refused: what they lack is silent

@@ -4,7 +4,7 @@
 
 namespace gos::check {
 
-Type* Checker::checkClosure(ClosureExpr* expr, Type* expected, bool direct) {
+Type* Checker::checkClosure(ClosureExpr* expr, Type* expected, ClosureFate fate) {
   Type* hint = expected ? shallow(expected) : nullptr;
   bool fits = hint && hint->is(Kind::Fn) && hint->parameters().size() == expr->parameters.size();
   if (hint && hint->is(Kind::Fn) && !fits)
@@ -14,7 +14,7 @@ Type* Checker::checkClosure(ClosureExpr* expr, Type* expected, bool direct) {
   frame.outer = body_->frame;
   frame.owner = expr;
   frame.closure = expr;
-  frame.escapes = !direct;
+  frame.fate = fate;
   frame.loops = body_->loops.size();
   size_t mark = openScope();
   body_->frame = &frame;
@@ -59,11 +59,10 @@ Type* Checker::checkClosure(ClosureExpr* expr, Type* expected, bool direct) {
     Type* type = check(expr->body, frame.result);
     Type* solid = shallow(type);
     if (solid->is(Kind::Never)) {
-      result = shallow(frame.result);
-      if (result->is(Kind::Infer) && !fits && !expr->returnType && unifier_.unify(result, types_.never()))
-        result = types_.never();
-      else
-        result = frame.result;
+      // Nothing comes of it, so it fits whatever is wanted; `zonk` decides if nothing is.
+      result = frame.result;
+      if (shallow(result)->is(Kind::Infer))
+        body_->diverging.push_back({result, !fits});
     } else {
       Expr* place = expr->body;
       if (auto* block = dyn_cast<BlockExpr>(place); block && block->tail)
@@ -77,6 +76,42 @@ Type* Checker::checkClosure(ClosureExpr* expr, Type* expected, bool direct) {
   closeScope(mark);
   expr->captures = context_.list<Variable*>(frame.captures);
   return types_.function(parameters, result);
+}
+
+/// What a function does with the closures that it is given. Of the library's own, `#[spawns]` runs
+/// them on another goroutine, and natives that are no methods hold them beyond the call.
+ClosureFate Checker::fateOfArguments(const FunctionItem* function) {
+  if (function->builtin >= 0)
+    return hasReceiver(const_cast<FunctionItem*>(function)) ? ClosureFate::Called
+                                                            : ClosureFate::Kept;
+  if (function->attributes.empty() || !function->parentModule ||
+      function->parentModule->package != 0)
+    return ClosureFate::Called;
+  return hasAttribute(function, "spawns") ? ClosureFate::Spawned : ClosureFate::Called;
+}
+
+/// A reference does not leave the goroutine, nor the block, that it was made in (GT0052). A closure
+/// that is kept may hold a shared view, which is the value; another goroutine gets neither.
+void Checker::checkCaptured(const Frame& frame, const Variable* variable, Span span) {
+  const bool spawned = frame.fate == ClosureFate::Spawned;
+  const bool shared = spawned && variable->readThrough && variable->name != selfName_;
+  if (frame.fate == ClosureFate::Called || !(shared || shallow(variable->type)->isMutableRef()))
+    return;
+  Diagnostic& report = engine_
+                           .report(span, diag::EscapingReference,
+                                   spawned ? "captured by a closure that is spawned"
+                                           : "captured by a closure that is kept")
+                           .label(variable->span, "the reference");
+  if (shared)
+    report.help("capture the value itself: it is copied without cost to its owner");
+}
+
+/// Closures whose body does not end, and of which nothing was wanted.
+void Checker::settleDiverging(Body& body) {
+  for (const Body::Diverging& each : body.diverging)
+    if (Type* result = shallow(each.result); result->is(Kind::Infer))
+      unifier_.unify(result, each.isAlone ? types_.never() : types_.unit());
+  body.diverging.clear();
 }
 
 void Checker::finishClosures(Body& body) {

@@ -85,7 +85,7 @@ Type* Checker::checkKind(Expr* expr, Type* expected) {
   case ExprKind::Match:
     return checkMatch(cast<MatchExpr>(expr), expected, false);
   case ExprKind::Closure:
-    return checkClosure(cast<ClosureExpr>(expr), expected, false);
+    return checkClosure(cast<ClosureExpr>(expr), expected, ClosureFate::Kept);
   case ExprKind::Call:
     return checkCall(cast<CallExpr>(expr), expected);
   case ExprKind::MethodCall:

@@ -38,9 +38,8 @@ Variable* Checker::useVariable(const Local& local, Span span, bool report) {
     if (!llvm::is_contained(frame->captures, variable)) {
       frame->captures.push_back(variable);
       body_->captured.push_back(variable);
-      if (frame->escapes && shallow(variable->type)->isMutableRef() && report)
-        engine_.report(span, diag::EscapingReference, "captured by a closure that is kept")
-            .label(variable->span, "the reference");
+      if (report)
+        checkCaptured(*frame, variable, span);
     }
   }
   return variable;
@@ -566,6 +565,11 @@ Type* Checker::checkPath(PathExpr* expr, Type* expected) {
       function = chosen;
       value.item = chosen;
     }
+    if (fateOfArguments(function) == ClosureFate::Spawned) {
+      // Where a goroutine may start, and what it may hold, is looked at where it is written.
+      engine_.report(expr->span, diag::StdFunctionAsValue, function->name.name.text());
+      return types_.error();
+    }
     const Signature& signature = functionInfo(function).signature;
     SmallVector<Type*, 4> args =
         openTypeArgs(signature.generics, value, expr->span, function->name.name.text());
@@ -576,8 +580,16 @@ Type* Checker::checkPath(PathExpr* expr, Type* expected) {
     SmallVector<Type*, 8> parameters;
     for (Type* parameter : signature.parameters)
       parameters.push_back(substitute(parameter, args, value.self ? value.self : signature.self));
-    return types_.function(parameters,
-                           substitute(signature.result, args, value.self ? value.self : signature.self));
+    Type* result =
+        shallow(substitute(signature.result, args, value.self ? value.self : signature.self));
+    // One that does not come back fits wherever a function of its parameters is wanted.
+    if (result->is(Kind::Never) && hint && hint->is(Kind::Fn) &&
+        hint->parameters().size() == parameters.size()) {
+      result = hint->result();
+      if (shallow(result)->is(Kind::Infer))
+        body_->diverging.push_back({result, false});
+    }
+    return types_.function(parameters, result);
   }
   }
   return types_.error();

@@ -43,6 +43,21 @@ public:
       add(stdlib::findMethod(owner.substr(0, cut), owner.substr(cut + 2), name));
   }
 
+  bool hasEffect(int32_t id) const override {
+    for (const stdlib::BuiltinRow& row : stdlib::builtinRows()) {
+      if (int32_t(row.id) != id)
+        continue;
+      // Scheduling is Pure, for a fold does it in a fixed order; who shares something sees it.
+      return row.capability != Capability::Pure || row.module == "sync" ||
+             row.module == "runtime" || row.module == "thread" ||
+             row.path.starts_with("intrinsics::go") || row.path.starts_with("intrinsics::daemon") ||
+             row.path.starts_with("intrinsics::slot_") ||
+             row.path.starts_with("intrinsics::queue_") ||
+             row.path.starts_with("intrinsics::cohort_");
+    }
+    return true;
+  }
+
   void modules(llvm::SmallVectorImpl<llvm::StringRef>& paths) const override {
     paths.append(stdlib::moduleNames().begin(), stdlib::moduleNames().end());
   }

@@ -33,6 +33,9 @@ public:
   virtual void modules(llvm::SmallVectorImpl<llvm::StringRef>& paths) const = 0;
   /// Names of the native functions of an owner, for did-you-mean.
   virtual void names(llvm::StringRef owner, llvm::SmallVectorImpl<llvm::StringRef>& found) const = 0;
+  /// Does calling a row change or ask for anything beside its arguments: the world, or what
+  /// goroutines share?
+  virtual bool hasEffect(int32_t) const { return false; }
 };
 
 } // namespace gos::resolve
