@@ -71,6 +71,11 @@ std::string optionsOf(CommandId command) {
   return words;
 }
 
+/// Names of files, one a line, whatever spaces are in them; the shell quotes what it inserts.
+std::string names(llvm::StringRef commands) {
+  return ("compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(" + commands + ")").str();
+}
+
 std::string bash() {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -91,9 +96,11 @@ std::string bash() {
       out << "    " << option.spelling << ") COMPREPLY=($(compgen -W \"" << llvm::join(words, " ")
           << "\" -- \"$cur\")); return ;;\n";
     else if (takesFile(option))
-      out << "    " << option.spelling << ") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n";
+      out << "    " << option.spelling << ") " << names("compgen -f -- \"$cur\"")
+          << "; return ;;\n";
     else if (takesDirectory(option))
-      out << "    " << option.spelling << ") COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n";
+      out << "    " << option.spelling << ") " << names("compgen -d -- \"$cur\"")
+          << "; return ;;\n";
     else if (option.id == OptionId::ComptimeEnv)
       out << "    " << option.spelling << ") COMPREPLY=($(compgen -e -- \"$cur\")); return ;;\n";
   }
@@ -103,11 +110,11 @@ std::string bash() {
         << optionsOf(row.id) << "\" -- \"$cur\")); return; fi\n";
     switch (operandOf(row.id)) {
     case Operand::Files:
-      out << "      COMPREPLY=($(compgen -f -X '!*.gos' -- \"$cur\") $(compgen -d -- \"$cur\")) "
-             ";;\n";
+      out << "      " << names("compgen -f -X '!*.gos' -- \"$cur\"; compgen -d -- \"$cur\"")
+          << " ;;\n";
       break;
     case Operand::Directories:
-      out << "      COMPREPLY=($(compgen -d -- \"$cur\")) ;;\n";
+      out << "      " << names("compgen -d -- \"$cur\"") << " ;;\n";
       break;
     case Operand::Shells:
       out << "      COMPREPLY=($(compgen -W \"" << llvm::join(llvm::ArrayRef(kShells), " ")

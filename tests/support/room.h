@@ -13,6 +13,14 @@
 
 namespace gos::test {
 
+/// A word of a shell command, whatever is in it: directories have spaces, and letters of all kinds.
+inline std::string quotedForShell(const std::string& text) {
+  std::string word = "'";
+  for (char c : text)
+    word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 class Room {
 public:
   Room() {
@@ -65,11 +73,13 @@ public:
     arguments.insert(arguments.begin(), GOS_BINARY_DIR "/bin/gos");
     return start(std::move(arguments), input, directory);
   }
-  /// Runs a shell command in the room; `gos` is the program under test, its cache is in the room.
+  /// Runs a shell command in the room; `gos` is the program under test, `$GOS` where it lies, for
+  /// what that shell starts; its cache is in the room.
   ChildResult shell(const std::string& command, const std::string& input = "") const {
     return start({"/bin/sh", "-c",
-                  "export XDG_CACHE_HOME='" + path(".cache") +
-                      "'; gos() { " GOS_BINARY_DIR "/bin/gos \"$@\"; }; " + command},
+                  "export XDG_CACHE_HOME=" + quotedForShell(path(".cache")) +
+                      " GOS=" + quotedForShell(GOS_BINARY_DIR "/bin/gos") +
+                      "; gos() { \"$GOS\" \"$@\"; }; " + command},
                  input, "");
   }
 

@@ -303,8 +303,8 @@ TEST_CASE("what is asked instead of a run answers and exits well") {
 
 TEST_CASE("closed streams are no obstacle, and a full one is told") {
   Place place;
-  const std::string program = GOS_BINARY_DIR "/bin/bwr";
-  const std::string in = "cd " + place.directory() + " && HOME=" + place.tree.at("home") + " ";
+  const std::string program = "'" GOS_BINARY_DIR "/bin/bwr'";
+  const std::string in = "cd '" + place.directory() + "' && HOME='" + place.tree.at("home") + "' ";
   CHECK(std::system((in + program + " --level basic -- cat <&- >&- 2>&-").c_str()) == 0);
   const int full = std::system((in + program + " --help >/dev/full 2>/dev/null").c_str());
   CHECK(WIFEXITED(full));

@@ -167,7 +167,7 @@ TEST_CASE("an executable that was changed or cut off says so and runs nothing") 
     becomes(whole.substr(0, at), "its end is missing");
   becomes(whole + "x", "its end is missing");
   // What is not a whole program is no program either: the bare runtime.
-  const ChildResult bare = scene.shell(GOS_BINARY_DIR "/bin/gos-runtime");
+  const ChildResult bare = scene.shell("\"$GOS\"-runtime");
   CHECK(bare.exitedWith(1));
   CHECK(holds(bare.err, "this program is damaged: its end is missing"));
 }
@@ -338,9 +338,9 @@ TEST_CASE("a full disk leaves the old executable and nothing else") {
     MESSAGE("skipped: this host gives no mount namespace");
     return;
   }
-  const ChildResult full =
-      scene.shell(small + "echo old > disk/tool; " GOS_BINARY_DIR
-                          "/bin/gos build p -o disk/tool; echo $?; cat disk/tool; ls -A disk'");
+  const ChildResult full = scene.shell(
+      small +
+      "echo old > disk/tool; \"$GOS\" build p -o disk/tool; echo $?; cat disk/tool; ls -A disk'");
   CHECK(full.out == "1\nold\ntool\n");
   CHECK(holds(full.err, "cannot write `disk/tool`: no space left on device"));
 }
@@ -350,7 +350,7 @@ TEST_CASE("a directory that may not be written is an error and nothing more") {
   scene.write("hello.gos", "println!(\"hello\")\n");
   fs::create_directory(scene.path("closed"));
   fs::permissions(scene.path("closed"), fs::perms::owner_read | fs::perms::owner_exec);
-  const std::string command = GOS_BINARY_DIR "/bin/gos build hello.gos -o closed/hello";
+  const std::string command = "\"$GOS\" build hello.gos -o closed/hello";
   // Root may write anywhere, so what is read-only is a mount.
   const bool root = ::getuid() == 0;
   const std::string closed = root ? "unshare --mount sh -c 'mount --bind closed closed && mount -o "

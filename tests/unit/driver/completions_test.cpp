@@ -2,6 +2,7 @@
 
 #include "compiler/driver/rows.h"
 #include "tests/support/child_process.h"
+#include "tests/support/room.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -82,16 +83,21 @@ TEST_CASE("bash completes commands, options, values and files") {
   const auto completed = [&](const std::string& words) {
     return run({"bash", "--norc", "-c",
                 script + "\nCOMP_WORDS=(" + words +
-                    "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _gos; echo \"${COMPREPLY[*]}\""})
+                    "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _gos; IFS='|'; echo "
+                    "\"${COMPREPLY[*]}\""})
         .out;
   };
   CHECK(completed("gos chec") == "check\n");
   CHECK(completed("gos fmt --ch") == "--check\n");
   CHECK(completed("gos build --sandbox = str") == "strict\n");
-  CHECK(completed("gos new --template bi") == "bin binding\n");
+  CHECK(completed("gos new --template bi") == "bin|binding\n");
   CHECK(completed("gos completions z") == "zsh\n");
-  CHECK(completed("gos check " GOS_SOURCE_DIR "/stdlib/prelu") == GOS_SOURCE_DIR
-        "/stdlib/prelude\n");
+  const gos::test::Room room;
+  room.write("a b/main program.gos", "").write("a b/main page.txt", "").write("a b/made/x", "");
+  const std::string begun = " '" + room.path("a b/ma") + "'", directory = room.path("a b/made");
+  CHECK(completed("gos check" + begun) ==
+        room.path("a b/main program.gos") + "|" + directory + "\n");
+  CHECK(completed("gos new" + begun) == directory + "\n");
 }
 
 TEST_CASE("zsh and fish read their scripts") {

@@ -262,10 +262,9 @@ TEST_CASE("an interrupt ends what runs and tells what ran") {
   project.write("a.gos",
                 "use std::fs\n\n#[test]\nfn first() { assert(true) }\n#[test]\nfn endless() {\n"
                 "    fs::write(\"started\", \"x\").unwrap()\n    loop {}\n}\n");
-  const ChildResult result =
-      project.shell("(while ! test -s started; do :; done; kill -INT $(cat pid)) & "
-                    "sh -c 'echo $$ > pid; exec " GOS_BINARY_DIR
-                    "/bin/gos test --parallel=1 a.gos'; code=$?; wait; exit $code");
+  const ChildResult result = project.shell(
+      "(while ! test -s started; do :; done; kill -INT $(cat pid)) & "
+      "sh -c 'echo $$ > pid; exec \"$GOS\" test --parallel=1 a.gos'; code=$?; wait; exit $code");
   CHECK_MESSAGE(result.exitedWith(128 + SIGINT), (result.out + result.err));
   CHECK(holds(result.out, "PASS first"));
   CHECK(holds(result.out, "test: 1 passed, 0 failed"));
