@@ -186,7 +186,6 @@ TEST_CASE("T121 bindings: checking a project runs nothing that was built") {
                       "= start;\n");
     calling.write("src/main.gos",
                   "use sample\nfn main() { println!(\"{}\", sample::add(1, 2)) }\n");
-    const std::string loaded = calling.room.project() + "/loaded";
     for (const char* command : {"check", "doc", "build"}) {
       CAPTURE(command);
       const Outcome outcome =
