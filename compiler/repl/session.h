@@ -100,7 +100,6 @@ private:
   std::vector<ast::Stmt*> statements_; // the `let`s of accepted lines
   std::vector<Binding> bindings_;
   FileId lastFile_ = FileId::None;
-  unsigned count_ = 0;
 
   std::optional<check::Program> program_;
   std::unique_ptr<vm::Module> module_;
