@@ -213,17 +213,21 @@ private:
     const bool named = variant.shape == vm::VariantShape::Named && variant.fieldNames.size() == variant.fields.size();
     if (!named && variant.fields.size() == 1)
       return write(object->slots()[0], variant.fields[0], depth + 1);
+    const bool told = named && variant.codecs.size() == variant.fields.size();
+    bool isFirst = true;
     open(named ? '{' : '[');
     for (size_t i = 0; i < variant.fields.size(); ++i) {
-      between(i == 0);
+      if (told && variant.codecs[i].isSkipped)
+        continue;
+      between(std::exchange(isFirst, false));
       if (named) {
-        writeText(variant.fieldNames[i]);
+        writeText(told && !variant.codecs[i].member.empty() ? variant.codecs[i].member : variant.fieldNames[i]);
         colon();
       }
       if (Trap trap = write(object->slots()[i], variant.fields[i], depth + 1))
         return trap;
     }
-    close(named ? '}' : ']', variant.fields.empty());
+    close(named ? '}' : ']', isFirst);
     return {};
   }
 

@@ -412,9 +412,13 @@ private:
              (elementsRead == count || fail("expected " + std::to_string(count) +
                                             " elements, found " + std::to_string(elementsRead)));
     }
+    const bool told = variant.codecs.size() == count;
+    const auto memberOf = [&](size_t i) -> StringRef {
+      return told && !variant.codecs[i].member.empty() ? variant.codecs[i].member : variant.fieldNames[i];
+    };
     const bool done = members([&](StringRef name) {
       for (size_t i = 0; i < count; ++i)
-        if (variant.fieldNames[i] == name) {
+        if (memberOf(i) == name && !(told && variant.codecs[i].isSkipped)) {
           if (given[i])
             return fail("the member is there twice");
           given[i] = true;
@@ -427,11 +431,73 @@ private:
     for (size_t i = 0; i < count; ++i) {
       if (given[i])
         continue;
+      if (told && (variant.codecs[i].isSkipped || variant.codecs[i].isDefaulted)) {
+        if (!zero(variant.fields[i], depth + 1, object->slots()[i]))
+          return false;
+        continue;
+      }
       if (!isOptionLayout(vm_.layout(variant.fields[i])))
-        return fail("`" + type + "` needs a member `" + variant.fieldNames[i] + "`");
+        return fail("`" + type + "` needs a member `" + memberOf(i).str() + "`");
       object->slots()[i] = vm_.unitVariant(variant.fields[i], 0);
     }
     return true;
+  }
+
+  /// The zero value of a layout (language.md section 6.4); the checker has seen that there is one.
+  bool zero(LayoutId id, size_t depth, Value& out) {
+    const Layout& layout = vm_.layout(id);
+    if (depth > kDeepestTyped)
+      return fail("values are nested too deep");
+    if ((fault.trap = vm_.charge(16)))
+      return false;
+    switch (layout.kind) {
+    case LayoutKind::Int:
+    case LayoutKind::Float:
+      out = 0;
+      return true;
+    case LayoutKind::String:
+      return keep(vm::fromObject(vm_.heap().newString("", id)), out);
+    case LayoutKind::Vec: {
+      uint64_t length = 0;
+      if (layout.sequence == vm::SequenceKind::Array && !lengthOf(layout, length))
+        break;
+      Owned made(vm_, id);
+      if (!keep(vm::fromObject(vm_.heap().newVec(id, 4)), made.slot()))
+        return false;
+      for (uint64_t i = 0; i < length; ++i) {
+        Value element = 0;
+        if (!zero(layout.element, depth + 1, element) ||
+            !(vm_.heap().push(vm::asVec(made.slot()), element) || full()))
+          return false;
+      }
+      out = made.take();
+      return true;
+    }
+    case LayoutKind::Set:
+    case LayoutKind::Map:
+      return keep(vm::fromObject(vm_.heap().newMap(id)), out);
+    case LayoutKind::Struct: {
+      Owned made(vm_, id);
+      if (layout.variants.size() != 1 || !keep(vm::fromObject(vm_.heap().newStruct(id)), made.slot()))
+        break;
+      const std::vector<LayoutId>& parts = layout.variants[0].fields;
+      for (size_t i = 0; i < parts.size(); ++i)
+        if (!zero(parts[i], depth + 1, vm::asStruct(made.slot())->slots()[i]))
+          return false;
+      out = made.take();
+      return true;
+    }
+    case LayoutKind::Enum:
+      if (layout.variants.empty() || !layout.variants[0].fields.empty())
+        break;
+      out = vm_.unitVariant(id, 0);
+      return true;
+    case LayoutKind::Closure:
+    case LayoutKind::Cell:
+    case LayoutKind::Handle:
+      break;
+    }
+    return fail("a value of type `" + layout.name + "` has no zero value");
   }
 
   bool structure(LayoutId id, const Layout& layout, size_t depth, Value& out) {

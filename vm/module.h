@@ -39,11 +39,20 @@ enum class ScalarKind : uint8_t { Integer, Bool, Char, Unit, UnitEnum, F64, F32 
 enum class SequenceKind : uint8_t { Vec, Array, Slice, Deque, Queue, Stack, MaxHeap, MinHeap };
 enum class VariantShape : uint8_t { Unit, Named, Tuple };
 
+/// What attributes say about a field's JSON form.
+struct FieldCodec {
+  std::string member;       // its name there; empty: as the field is called
+  bool isSkipped = false;   // not written, and its zero value when it is read
+  bool isDefaulted = false; // its zero value when it is missing
+  friend bool operator==(const FieldCodec&, const FieldCodec&) = default;
+};
+
 struct VariantLayout {
   std::string name;
   VariantShape shape = VariantShape::Unit;
   std::vector<LayoutId> fields;
   std::vector<std::string> fieldNames; // Named only
+  std::vector<FieldCodec> codecs;      // of all fields, or none at all
 };
 
 /// The run-time shape of a type. Two types with equal layouts may share one.

@@ -12,7 +12,7 @@ namespace gos::vm {
 namespace {
 
 constexpr llvm::StringLiteral kMagic = "GOSM";
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 
 class ByteWriter {
 public:
@@ -137,6 +137,11 @@ void write(ByteWriter& out, const Layout& layout) {
     out.u8(uint8_t(variant.shape));
     out.layouts(variant.fields);
     out.list(variant.fieldNames, [&](const std::string& name) { out.text(name); });
+    out.list(variant.codecs, [&](const FieldCodec& codec) {
+      out.text(codec.member);
+      out.u8(codec.isSkipped);
+      out.u8(codec.isDefaulted);
+    });
   });
   out.layouts(layout.parameters);
   out.u32(index(layout.result));
@@ -154,12 +159,19 @@ Layout readLayout(ByteReader& in) {
   layout.name = in.text();
   layout.element = LayoutId(in.u32());
   layout.value = LayoutId(in.u32());
-  layout.variants = in.list<VariantLayout>(13, [&] {
+  layout.variants = in.list<VariantLayout>(17, [&] {
     VariantLayout variant;
     variant.name = in.text();
     variant.shape = in.word(VariantShape::Tuple);
     variant.fields = in.layouts();
     variant.fieldNames = in.list<std::string>(4, [&] { return in.text(); });
+    variant.codecs = in.list<FieldCodec>(6, [&] {
+      FieldCodec codec;
+      codec.member = in.text();
+      codec.isSkipped = in.boolean();
+      codec.isDefaulted = in.boolean();
+      return codec;
+    });
     return variant;
   });
   layout.parameters = in.layouts();

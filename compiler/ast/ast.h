@@ -111,6 +111,7 @@ enum class TargetKind : uint8_t {
   Variant,   // item: EnumItem, index
   AssociatedConst, // item: the ConstItem of an impl or trait, with selfType
   NumericConst,    // i64::MAX and kin: value in bits
+  ConstParam,      // a const parameter of the item around: typeArgs holds it
 };
 struct Target {
   TargetKind kind = TargetKind::None;
@@ -650,6 +651,7 @@ struct GenericParameter {
   TypeNode* defaultType = nullptr;
   bool isConst = false;
   TypeNode* constType = nullptr;
+  Expr* constDefault = nullptr; // of a const parameter: a literal or a block
   types::Type* type = nullptr; // set by the checker: its Param type
 };
 struct WherePredicate {
@@ -721,6 +723,10 @@ struct FieldDecl {
   TypeNode* type = nullptr;
   ArrayRef<Attribute> attributes;
   types::Type* resolved = nullptr; // set by the checker
+  // Of its JSON form, set by the checker:
+  StringRef member;         // `#[rename("id")]`; empty: as the field is called
+  bool isSkipped = false;   // `#[skip]`: not written, and its zero value when it is read
+  bool isDefaulted = false; // `#[default]`: its zero value when it is missing
 };
 struct StructItem : Item {
   GOS_ITEM_NODE(Struct)

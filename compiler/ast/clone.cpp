@@ -93,6 +93,7 @@ Generics Cloner::cloneGenerics(const Generics& generics) {
     twin.defaultType = clone(parameter.defaultType);
     twin.isConst = parameter.isConst;
     twin.constType = clone(parameter.constType);
+    twin.constDefault = clone(parameter.constDefault);
     parameters.push_back(twin);
   }
   copy.parameters = context_.list(ArrayRef<GenericParameter>(parameters));

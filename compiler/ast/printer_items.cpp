@@ -192,6 +192,10 @@ void Printer::generics(const Generics& g) {
           out_ << ": ";
           type(parameter.constType);
         }
+        if (parameter.constDefault) {
+          out_ << " = ";
+          expr(parameter.constDefault);
+        }
         if (!parameter.bounds.empty()) {
           out_ << ": ";
           bounds(parameter.bounds);

@@ -79,7 +79,7 @@ Type* Checker::checkRepeat(RepeatExpr* expr, Type* expected) {
     return types_.vec(element);
   }
   bool silent = false;
-  std::optional<uint64_t> length = evaluateLength(expr->count, body_->context, silent);
+  Type* length = lengthArgument(expr->count, body_->context, silent);
   if (!length) {
     if (!silent)
       engine_.report(expr->count->span, diag::ArrayLengthNotConstant)
@@ -88,7 +88,7 @@ Type* Checker::checkRepeat(RepeatExpr* expr, Type* expected) {
   }
   if (!expr->count->type)
     expr->count->type = types_.i64();
-  return types_.array(element, *length);
+  return types_.array(element, length);
 }
 
 Type* Checker::checkMap(MapExpr* expr, Type* expected) {
@@ -167,9 +167,7 @@ Type* Checker::checkStructLiteral(StructLiteralExpr* expr, Type* expected) {
   std::string name = (isStruct ? structure->name.name : variant->name.name).text().str();
   Type* type = types_.nominal(isStruct ? Kind::Struct : Kind::Enum, value.item, value.outer);
   fillTarget(expr->target, value, value.outer);
-  for (Type* each : value.outer)
-    if (each->is(Kind::Infer))
-      body_->opened.push_back({each, expr->path.span, "type argument of `" + name + "`"});
+  noteOpened(nominal(value.item).generics, value.outer, expr->path.span, name);
   if (shape == StructShape::Tuple || (shape == StructShape::Unit && !expr->fields.empty())) {
     engine_.report(expr->path.span, diag::ConstructorShape, name,
                    shape == StructShape::Tuple ? "a tuple" : "without fields",

@@ -8,7 +8,7 @@ namespace gos::check {
 Checker::Answer Checker::isStructurally(Type* type, LangTrait trait, unsigned depth,
                                         llvm::SmallPtrSetImpl<Type*>& seen) {
   type = unifier_.shallow(type);
-  if (depth > 64 || !seen.insert(type).second)
+  if (depth > 64 || type->isConstArgument() || !seen.insert(type).second)
     return Answer::Yes;
   if (type->is(Kind::Error) || type->is(Kind::Never))
     return Answer::Yes;
@@ -60,6 +60,8 @@ Checker::Answer Checker::isStructurally(Type* type, LangTrait trait, unsigned de
     auto each = [&](ArrayRef<FieldDecl> list) {
       for (const FieldDecl& field : list) {
         if (!field.resolved || all == Answer::No)
+          continue;
+        if (field.isSkipped && (trait == LangTrait::Encodable || trait == LangTrait::Decodable))
           continue;
         Answer one = isStructurally(substitute(field.resolved, type->args, type), trait, depth + 1, seen);
         if (one != Answer::Yes)
@@ -194,31 +196,108 @@ bool Checker::isOpaqueHandle(Type* type) {
                       [](const FieldDecl& field) { return field.visibility == Visibility::Private; });
 }
 
-/// `#[rename]` and its kin change the JSON form of a field, which nothing here does yet: said where a codec is asked for,
-/// lest the text silently has other names.
-void Checker::reportCodecAttributes(Type* type, Span span, llvm::SmallPtrSetImpl<Type*>& seen) {
+/// `#[rename("id")]`, `#[skip]` and `#[default]` of the fields of a struct or variant (language.md section 17.6).
+void Checker::readCodecAttributes(ArrayRef<FieldDecl> fields) {
+  llvm::DenseMap<StringRef, Span> members;
+  for (const FieldDecl& constField : fields) {
+    auto& field = const_cast<FieldDecl&>(constField);
+    field.member = {};
+    field.isSkipped = field.isDefaulted = false;
+    for (const Attribute& attribute : field.attributes) {
+      if (attribute.path.segments.size() != 1)
+        continue;
+      StringRef name = attribute.path.segments[0].ident.name.text();
+      if (name != "rename" && name != "skip" && name != "default")
+        continue;
+      if (!field.name.name) {
+        engine_.report(attribute.span, diag::MalformedAttribute, ("`" + name + "` is for fields that have a name").str());
+        continue;
+      }
+      StringRef argument = attribute.argumentSpan.valid() ? input_.sources.text(attribute.argumentSpan).trim() : "";
+      if (name == "rename") {
+        const bool isText = argument.size() > 2 && argument.starts_with("\"") && argument.ends_with("\"");
+        StringRef text = isText ? argument.drop_front().drop_back() : StringRef();
+        if (text.empty() || text.contains('"') || text.contains('\\'))
+          engine_.report(attribute.span, diag::MalformedAttribute, "`rename` takes one string without escapes");
+        else
+          field.member = context_.string(text);
+        continue;
+      }
+      if (!argument.empty())
+        engine_.report(attribute.span, diag::MalformedAttribute, ("`" + name + "` takes nothing").str());
+      (name == "skip" ? field.isSkipped : field.isDefaulted) = true;
+    }
+    if (!field.name.name || field.isSkipped)
+      continue;
+    StringRef member = field.member.empty() ? field.name.name.text() : field.member;
+    auto [first, fresh] = members.try_emplace(member, field.name.span);
+    if (!fresh && !field.member.empty())
+      engine_.report(field.name.span, diag::DuplicateItem, member)
+          .note("it is the name of a member of the JSON form")
+          .label(first->second, "first declared here");
+  }
+}
+
+/// Has a value of the type a zero value (language.md section 6.4)?
+bool Checker::hasZero(Type* type, llvm::SmallPtrSetImpl<Type*>& seen) {
+  type = shallow(type);
+  if (!seen.insert(type).second || seen.size() > 1000)
+    return true;
+  switch (type->kind) {
+  case Kind::Fn:
+  case Kind::Slice:
+  case Kind::Range:
+  case Kind::Ref:
+  case Kind::Param:
+  case Kind::Projection:
+    return false;
+  case Kind::Tuple:
+    return llvm::all_of(type->args, [&](Type* each) { return hasZero(each, seen); });
+  case Kind::Array:
+    return hasZero(type->args[0], seen);
+  case Kind::Newtype:
+    return hasZero(representation(type), seen);
+  case Kind::Enum: {
+    ArrayRef<VariantDecl> variants = cast<EnumItem>(type->item)->variants;
+    return type->item == lang_.option || (!variants.empty() && variants[0].fields.empty());
+  }
+  case Kind::Struct: {
+    if (isOpaqueHandle(type) || type->item == lang_.iterator)
+      return false;
+    resolveFields(type->item);
+    return llvm::all_of(cast<StructItem>(type->item)->fields, [&](const FieldDecl& field) {
+      return !field.resolved || hasZero(substitute(field.resolved, type->args, type), seen);
+    });
+  }
+  default:
+    return true;
+  }
+}
+
+/// A field that a codec leaves out needs a value when it is read.
+void Checker::checkCodecFields(Type* type, Span span, llvm::SmallPtrSetImpl<Type*>& seen) {
   type = shallow(type);
   if (!seen.insert(type).second || seen.size() > 1000)
     return;
   for (Type* arg : type->args)
-    reportCodecAttributes(arg, span, seen);
+    checkCodecFields(arg, span, seen);
   if (type->is(Kind::Newtype))
-    return reportCodecAttributes(representation(type), span, seen);
+    return checkCodecFields(representation(type), span, seen);
   if (!type->is(Kind::Struct) && !type->is(Kind::Enum))
     return;
   resolveFields(type->item);
   auto each = [&](ArrayRef<FieldDecl> fields) {
     for (const FieldDecl& field : fields) {
-      for (const Attribute& attribute : field.attributes) {
-        if (attribute.path.segments.size() != 1)
-          continue;
-        StringRef name = attribute.path.segments[0].ident.name.text();
-        if (name == "rename" || name == "skip" || name == "default")
-          engine_.report(attribute.span, diag::NotYet, ("`#[" + name + "]` of a field in a JSON codec").str())
-              .label(span, "asked for here");
-      }
-      if (field.resolved)
-        reportCodecAttributes(substitute(field.resolved, type->args, type), span, seen);
+      if (!field.resolved)
+        continue;
+      Type* own = substitute(field.resolved, type->args, type);
+      llvm::SmallPtrSet<Type*, 8> zeros;
+      if ((field.isSkipped || field.isDefaulted) && !hasZero(own, zeros))
+        engine_.report(field.name.span, diag::BoundNotSatisfied, print(own), "Default")
+            .note("the field may be missing, and a value of its type does not come out of nothing")
+            .label(span, "read here");
+      if (!field.isSkipped)
+        checkCodecFields(own, span, seen);
     }
   };
   if (auto* structure = dyn_cast<StructItem>(type->item))
@@ -230,7 +309,7 @@ void Checker::reportCodecAttributes(Type* type, Span span, llvm::SmallPtrSetImpl
 
 bool Checker::hasTextForm(Type* type, FormatSpec::Kind kind, llvm::SmallPtrSetImpl<Type*>& seen) {
   type = unifier_.shallow(type)->withoutReferences();
-  if (!seen.insert(type).second)
+  if (type->isConstArgument() || !seen.insert(type).second)
     return true;
   if (kind != FormatSpec::Kind::Display && kind != FormatSpec::Kind::Debug) {
     // A radix needs an integer.

@@ -331,6 +331,8 @@ void Checker::zonk(Body& body) {
         engine_.report(receiver->span, diag::NotInferred, "the type of the receiver");
     }
     if (!reported)
+      reported = reportOpenConstArgument(body);
+    if (!reported)
       for (Variable* variable : body.variables) {
         Type* type = unifier_.resolve(variable->type);
         if (!type->has(Type::HasInfer))
@@ -369,6 +371,7 @@ void Checker::zonk(Body& body) {
   if (types_.takeTooDeep())
     reportTooDeep(body.item->name.span);
   // From here on all types are final.
+  judgeConstArguments(body);
   for (auto [expr, negative] : body.literals)
     literalRange(expr, negative, expr->type);
   for (CastExpr* cast : body.casts)

@@ -56,6 +56,9 @@ bool Checker::couldMatch(Type* pattern, Type* type) {
     return couldMatch(pattern, type->args[0]);
   if (pattern->is(Kind::Slice) && type->isSequence())
     return couldMatch(pattern->args[0], type->args[0]);
+  if (pattern->is(Kind::Array) && type->is(Kind::Array))
+    return couldMatch(pattern->args[0], type->args[0]) &&
+           couldMatch(types_.lengthOf(pattern), types_.lengthOf(type));
   if (pattern->kind != type->kind || pattern->item != type->item || pattern->length != type->length ||
       pattern->args.size() != type->args.size())
     return false;
@@ -342,9 +345,7 @@ Type* Checker::callConstructor(CallExpr* expr, const ValuePath& value, Type* exp
   StringRef name = (isStruct ? structure->name.name : variant->name.name).text();
   Type* type = types_.nominal(isStruct ? Kind::Struct : Kind::Enum, value.item, value.outer);
   fillTarget(path->target, value, value.outer);
-  for (Type* each : value.outer)
-    if (each->is(Kind::Infer))
-      body_->opened.push_back({each, expr->span, ("type argument of `" + name + "`").str()});
+  noteOpened(nominal(value.item).generics, value.outer, expr->span, name);
   path->type = type;
   noteType(&path->type);
   (void)expected;
@@ -452,11 +453,12 @@ Type* Checker::checkCall(CallExpr* expr, Type* expected) {
   case TargetKind::Const:
   case TargetKind::Static:
   case TargetKind::AssociatedConst:
-  case TargetKind::NumericConst: {
+  case TargetKind::NumericConst:
+  case TargetKind::ConstParam: {
     path->target.kind = value.kind;
     path->target.variable = value.variable;
     if (value.kind != TargetKind::Variable)
-      fillTarget(path->target, value, value.kind == TargetKind::AssociatedConst ? ArrayRef<Type*>(value.outer) : ArrayRef<Type*>());
+      fillTarget(path->target, value, value.kind == TargetKind::AssociatedConst || value.kind == TargetKind::ConstParam ? ArrayRef<Type*>(value.outer) : ArrayRef<Type*>());
     Type* type = value.variable ? value.variable->type : value.type;
     setType(path, type);
     return callValue(expr, type, expected);

@@ -96,6 +96,13 @@ struct ConstInfo : ItemInfo {
   ArrayRef<Item*> uses; // constants its initialiser reads
 };
 
+/// What a const parameter stands for at a use (constants.cpp).
+struct ConstArgument {
+  Parameter* parameter = nullptr;
+  Type* value = nullptr;
+  Span span;
+};
+
 /// Where a type stands, which decides what it may be.
 enum class TypeUse : uint8_t { Parameter, Result, Field, Local, Argument, Impl, Alias };
 
@@ -232,6 +239,7 @@ struct Body {
     bool isAlone;
   };
   std::vector<Diverging> diverging;
+  std::vector<ConstArgument> constArguments;
   /// A named reference, alive to the end of its block (borrows.cpp).
   struct Borrow {
     Variable* root;
@@ -388,7 +396,9 @@ private:
   void solveBound(const Body::Bound& bound, bool last);
   bool isMemberName(Type* type);
   bool isOpaqueHandle(Type* type);
-  void reportCodecAttributes(Type* type, Span span, llvm::SmallPtrSetImpl<Type*>& seen);
+  void readCodecAttributes(ArrayRef<FieldDecl> fields);
+  bool hasZero(Type* type, llvm::SmallPtrSetImpl<Type*>& seen);
+  void checkCodecFields(Type* type, Span span, llvm::SmallPtrSetImpl<Type*>& seen);
   bool hasTextForm(Type* type, FormatSpec::Kind kind, llvm::SmallPtrSetImpl<Type*>& seen);
 
   // ---- bodies.cpp ----
@@ -459,9 +469,31 @@ private:
   Type* checkCast(CastExpr* expr);
   void finishCast(CastExpr* expr);
   Type* checkPath(PathExpr* expr, Type* expected);
+
+  // ---- lengths.cpp ----
+  /// As many elements as an array may have.
+  static constexpr uint64_t kMaxLength = uint64_t(1) << 32;
   std::optional<uint64_t> evaluateLength(Expr* expr, const ItemContext& context, bool& silent);
+  void examineRegion(Expr* expr, Type* wanted, const ItemContext& context, bool& silent);
+  ConstItem* constantOf(PathExpr* path, const ItemContext& context, bool& silent);
   std::optional<int64_t> evaluateInteger(Expr* expr, const ItemContext& context, bool& silent,
                                          unsigned depth);
+
+  // ---- constants.cpp ----
+  Parameter* constParameter(Name name, const ItemContext& context);
+  void resolveConstParameter(Parameter* parameter, const GenericParameter& written, const ItemContext& context);
+  Type* useConstParameter(Parameter* parameter, Span span, const ItemContext& context);
+  Type* lengthArgument(Expr* expr, const ItemContext& context, bool& silent);
+  std::optional<uint64_t> evaluateConst(Expr* expr, Type* wanted, const ItemContext& context, bool& silent,
+                                        unsigned depth);
+  Type* constArgument(Expr* expr, Parameter* parameter, const ItemContext& context);
+  Type* handOn(Parameter* from, Parameter* to, Span span, const ItemContext& context);
+  Type* genericArgument(const GenericArg& arg, Parameter* parameter, const ItemContext& context, TypeUse use);
+  void noteConstArgument(Parameter* parameter, Type* value, Span span);
+  void noteOpened(ArrayRef<Parameter*> generics, ArrayRef<Type*> args, Span span, StringRef name);
+  bool reportOpenConstArgument(Body& body);
+  void judgeConstArguments(Body& body);
+  void judgeLengths();
 
   // ---- control_flow.cpp ----
   Type* checkBlock(BlockExpr* expr, Type* expected, bool discarded);
@@ -656,6 +688,7 @@ private:
   };
   std::vector<ParallelCallback> parallel_; // judged when all bodies are checked
   llvm::DenseMap<const FunctionItem*, std::string> effects_;
+  std::vector<ConstArgument> constArguments_;     // of all items, for judgeLengths
   std::vector<std::pair<Type*, Span>> heaps_;     // in signatures and fields, to be judged
   llvm::SmallPtrSet<Type*, 8> judgedHeaps_;
   llvm::SmallPtrSet<TraitItem*, 4> blanketTraits_; // of impls that were refused: what they lack is silent

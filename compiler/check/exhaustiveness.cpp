@@ -140,11 +140,12 @@ public:
           back = std::max<size_t>(back, size_t(slice->elements.end() - rest) - 1);
         }
       size_t from = 0, to = std::max(exact + 1, front + back);
-      if (type->is(Kind::Array))
+      const bool fixed = type->is(Kind::Array) && !type->isOpenArray();
+      if (fixed)
         from = to = std::min<size_t>(to, type->length);
       for (size_t length = from; length <= to; ++length) {
         SmallVector<Type*, 8> parts(length, type->args[0]);
-        bool open = length == to && !type->is(Kind::Array);
+        bool open = length == to && !fixed;
         if (split(rows, columns, parts, open ? "[.." : "[", witness, depth,
                   [&](Pattern* pattern, SmallVectorImpl<Pattern*>& out) {
                     auto* slice = dyn_cast<SlicePattern>(pattern);

@@ -112,8 +112,6 @@ ArrayRef<Parameter*> Checker::makeGenerics(Item* item, Generics& generics,
     return outer;
   SmallVector<Parameter*, 4> all(outer.begin(), outer.end());
   for (const GenericParameter& each : generics.parameters) {
-    if (each.isConst)
-      engine_.report(each.name.span, diag::NotYet, "const generics");
     for (Parameter* earlier : all)
       if (earlier->name == each.name.name && earlier->owner == item)
         engine_.report(each.name.span, diag::DuplicateItem, each.name.name.text());
@@ -125,6 +123,8 @@ ArrayRef<Parameter*> Checker::makeGenerics(Item* item, Generics& generics,
     parameter->defaultType = each.defaultType;
     parameter->isConst = each.isConst;
     const_cast<GenericParameter&>(each).type = types_.param(parameter);
+    if (each.isConst)
+      resolveConstParameter(parameter, each, context);
     all.push_back(parameter);
   }
   context.generics = types_.list<Parameter*>(all);
@@ -238,6 +238,7 @@ void Checker::resolveFields(Item* item) {
       }
     }
     (void)owner;
+    readCodecAttributes(fields);
   };
   if (auto* structure = dyn_cast<StructItem>(item)) {
     resolve(structure->fields, item->name.name.text());

@@ -11,58 +11,108 @@ std::optional<uint64_t> Checker::evaluateLength(Expr* expr, const ItemContext& c
                                             cast<KnownCallExpr>(expr)->which == KnownCall::Codegen);
   bool call = isa<CallExpr>(expr) || isa<MethodCallExpr>(expr);
   if (region || call) {
-    // A region at type level: known after the fold. Until then the type is not.
-    auto examine = [&] {
-      Type* type = check(expr, types_.i64());
-      (void)type;
-      if (!regions_.empty() && regions_.back().node == expr) {
-        regions_.back().isTypeLevel = true;
-        silent = true;
-      } else if (isa<ComptimeExpr>(expr) && inRegion()) {
-        silent = false;
-      }
-    };
-    if (body_) {
-      examine();
-    } else {
-      // In a body of its own; one that waits meanwhile (of the function around the item) keeps its
-      // variables.
-      Body body;
-      Item* stand = context_.make<ErrorItem>(expr->span);
-      std::vector<Local> savedLocals;
-      savedLocals.swap(locals_);
-      llvm::DenseMap<Name, int32_t> savedTop;
-      savedTop.swap(localTop_);
-      types::Unifier savedVariables(types_);
-      savedVariables.swapVariables(unifier_);
-      beginBody(body, stand, context);
-      Frame frame;
-      frame.owner = stand;
-      frame.result = types_.i64();
-      body.frame = &frame;
-      body.allowsUnused = true;
-      examine();
-      endBody(body);
-      savedLocals.swap(locals_);
-      savedTop.swap(localTop_);
-      savedVariables.swapVariables(unifier_);
-      for (Region& each : regions_)
-        if (each.enclosing == stand)
-          each.enclosing = nullptr;
-    }
-    if (engine_.hasErrors())
-      silent = true;
+    examineRegion(expr, types_.i64(), context, silent);
     return std::nullopt;
   }
   std::optional<int64_t> value = evaluateInteger(expr, context, silent, 0);
   if (!value)
     return std::nullopt;
-  if (*value < 0 || *value > (int64_t(1) << 32)) {
+  if (*value < 0 || uint64_t(*value) > kMaxLength) {
     engine_.report(expr->span, diag::LiteralOutOfRange, std::to_string(*value), "an array length");
     silent = true;
     return std::nullopt;
   }
   return uint64_t(*value);
+}
+
+/// A region at type level: known after the fold. Until then the type is not.
+void Checker::examineRegion(Expr* expr, Type* wanted, const ItemContext& context, bool& silent) {
+  auto examine = [&] {
+    Type* type = check(expr, wanted);
+    (void)type;
+    if (!regions_.empty() && regions_.back().node == expr) {
+      regions_.back().isTypeLevel = true;
+      silent = true;
+    } else if (isa<ComptimeExpr>(expr) && inRegion()) {
+      silent = false;
+    }
+  };
+  if (body_) {
+    examine();
+  } else {
+    // In a body of its own; one that waits meanwhile (of the function around the item) keeps its
+    // variables.
+    Body body;
+    Item* stand = context_.make<ErrorItem>(expr->span);
+    std::vector<Local> savedLocals;
+    savedLocals.swap(locals_);
+    llvm::DenseMap<Name, int32_t> savedTop;
+    savedTop.swap(localTop_);
+    types::Unifier savedVariables(types_);
+    savedVariables.swapVariables(unifier_);
+    beginBody(body, stand, context);
+    Frame frame;
+    frame.owner = stand;
+    frame.result = wanted;
+    body.frame = &frame;
+    body.allowsUnused = true;
+    examine();
+    endBody(body);
+    savedLocals.swap(locals_);
+    savedTop.swap(localTop_);
+    savedVariables.swapVariables(unifier_);
+    for (Region& each : regions_)
+      if (each.enclosing == stand)
+        each.enclosing = nullptr;
+  }
+  if (engine_.hasErrors())
+    silent = true;
+}
+
+/// The constant that a path names. Null: there is none; what was reported makes `silent`.
+ConstItem* Checker::constantOf(PathExpr* path, const ItemContext& context, bool& silent) {
+  ArrayRef<PathSegment> segments = path->path.segments;
+  if (path->path.qualifier || segments.empty())
+    return nullptr;
+  ConstItem* constant = nullptr;
+  if (segments.size() == 2 && segments[0].ident.name == selfTypeName_ && context.owner) {
+    ArrayRef<Item*> items =
+        isa<ImplItem>(context.owner) ? cast<ImplItem>(context.owner)->items : ArrayRef<Item*>();
+    for (Item* item : items)
+      if (item->name.name == segments[1].ident.name)
+        constant = dyn_cast<ConstItem>(item);
+  } else if (segments.size() == 1 && isLocal(segments[0].ident.name)) {
+    return nullptr;
+  } else {
+    auto prefix = resolver_.walk(segments, context.scope, resolve::kValue | resolve::kVariant);
+    if (!prefix.binding) {
+      silent |= prefix.reported;
+      if (!prefix.reported && segments.size() == 1 &&
+          llvm::none_of(context.generics,
+                        [&](Parameter* each) { return each->name == segments[0].ident.name; })) {
+        resolver_.reportUnknown(segments[0].ident.span, segments[0].ident.name, "constant", context.scope,
+                                resolve::kValue);
+        silent = true;
+      }
+      return nullptr;
+    }
+    if (prefix.used == segments.size()) {
+      constant = dyn_cast_or_null<ConstItem>(prefix.binding->value);
+    } else if (prefix.binding->type && prefix.used + 1 == segments.size()) {
+      syncImpls();
+      auto found = members_.find({prefix.binding->type, segments.back().ident.name});
+      if (found != members_.end())
+        constant = dyn_cast<ConstItem>(memberEntries_[found->second].item);
+    }
+  }
+  if (!constant || !constant->value)
+    return nullptr;
+  if (!resolver_.isVisible(constant, context.scope)) {
+    engine_.report(path->span, diag::PrivateItem, "constant", constant->name.name.text());
+    silent = true;
+    return nullptr;
+  }
+  return constant;
 }
 
 std::optional<int64_t> Checker::evaluateInteger(Expr* expr, const ItemContext& context,
@@ -154,52 +204,20 @@ std::optional<int64_t> Checker::evaluateInteger(Expr* expr, const ItemContext& c
   }
   case ExprKind::Path: {
     auto* path = cast<PathExpr>(expr);
-    ArrayRef<PathSegment> segments = path->path.segments;
-    if (path->path.qualifier || segments.empty())
-      return std::nullopt;
-    ConstItem* constant = nullptr;
-    if (segments.size() == 2 && segments[0].ident.name == selfTypeName_ && context.owner) {
-      ArrayRef<Item*> items =
-          isa<ImplItem>(context.owner) ? cast<ImplItem>(context.owner)->items : ArrayRef<Item*>();
-      for (Item* item : items)
-        if (item->name.name == segments[1].ident.name)
-          constant = dyn_cast<ConstItem>(item);
-    } else if (segments.size() == 1 && isLocal(segments[0].ident.name)) {
-      return std::nullopt;
-    } else {
-      auto prefix = resolver_.walk(segments, context.scope, resolve::kValue | resolve::kVariant);
-      if (!prefix.binding) {
-        silent |= prefix.reported;
-        if (!prefix.reported && segments.size() == 1) {
-          bool parameter = false;
-          for (Parameter* each : context.generics)
-            if (each->name == segments[0].ident.name) {
-              parameter = true;
-              silent |= each->isConst;
-            }
-          if (!parameter)
-            resolver_.reportUnknown(segments[0].ident.span, segments[0].ident.name, "constant",
-                                    context.scope, resolve::kValue);
-          silent |= !parameter;
-        }
+    if (path->path.segments.size() == 1 && !path->path.qualifier && !isLocal(path->path.segments[0].ident.name))
+      if (Parameter* parameter = constParameter(path->path.segments[0].ident.name, context)) {
+        Type* value = useConstParameter(parameter, expr->span, context);
+        if (value->is(Kind::Const)) // in the clone of a template
+          return int64_t(value->length);
+        if (!value->is(Kind::Error))
+          engine_.report(expr->span, diag::ConstParameterComputed, parameter->name.text())
+              .label(parameter->span, "declared here");
+        silent = true;
         return std::nullopt;
       }
-      if (prefix.used == segments.size()) {
-        constant = dyn_cast_or_null<ConstItem>(prefix.binding->value);
-      } else if (prefix.binding->type && prefix.used + 1 == segments.size()) {
-        syncImpls();
-        auto found = members_.find({prefix.binding->type, segments.back().ident.name});
-        if (found != members_.end())
-          constant = dyn_cast<ConstItem>(memberEntries_[found->second].item);
-      }
-    }
-    if (!constant || !constant->value)
+    ConstItem* constant = constantOf(path, context, silent);
+    if (!constant)
       return std::nullopt;
-    if (!resolver_.isVisible(constant, context.scope)) {
-      engine_.report(expr->span, diag::PrivateItem, "constant", constant->name.name.text());
-      silent = true;
-      return std::nullopt;
-    }
     auto& info = *static_cast<ConstInfo*>(infoOf(constant));
     if (info.value == State::Running) {
       engine_.report(constant->name.span, diag::ConstantCycle, constant->name.name.text());

@@ -298,6 +298,16 @@ ValuePath Checker::resolveValue(const Path& path, Type* expected) {
       value.kind = value.variable ? TargetKind::Variable : TargetKind::None;
       return value;
     }
+    if (Parameter* parameter = constParameter(name, context)) {
+      ValuePath value;
+      Type* known = useConstParameter(parameter, first.ident.span, context);
+      if (known->is(Kind::Error))
+        return value;
+      value.kind = TargetKind::ConstParam;
+      value.type = parameter->constType;
+      value.outer.push_back(known);
+      return value;
+    }
     if (name == selfTypeName_ && context.self) {
       ValuePath value;
       Type* self = finish(context.self, context);
@@ -326,8 +336,6 @@ ValuePath Checker::resolveValue(const Path& path, Type* expected) {
       return fromBinding(*binding, first, path.span, expected);
     for (Parameter* parameter : context.generics)
       if (parameter->name == name) {
-        if (parameter->isConst)
-          return {};
         engine_.report(first.ident.span, diag::WrongNamespace, name.text(), "a type", "a value");
         return {};
       }
@@ -470,24 +478,23 @@ SmallVector<Type*, 4> Checker::openTypeArgs(ArrayRef<Parameter*> generics, const
     for (const GenericArg& arg : value.explicitArgs) {
       if (args.size() >= wanted)
         break;
-      auto* path = arg.type ? dyn_cast<PathTypeNode>(arg.type) : nullptr;
-      if (arg.value) {
-        engine_.report(arg.value->span, diag::NotYet, "const generics");
-        args.push_back(types_.error());
-      } else if (path && path->path.segments.size() == 1 &&
-                 path->path.segments[0].ident.name == underscore_) {
-        args.push_back(unifier_.fresh());
-      } else {
-        args.push_back(resolveType(arg.type, body_->context, TypeUse::Local));
-      }
+      args.push_back(genericArgument(arg, generics[args.size()], body_->context, TypeUse::Local));
     }
   }
+  for (size_t i = 0; i < outer && i < wanted; ++i)
+    if (generics[i]->isConst)
+      noteConstArgument(generics[i], args[i], span);
   while (args.size() < wanted) {
-    if (generics[args.size()]->isConst || generics[args.size()]->isBroken) {
+    if (generics[args.size()]->isBroken) {
       args.push_back(types_.error());
       continue;
     }
     Type* fresh = unifier_.fresh();
+    if (generics[args.size()]->isConst) {
+      noteConstArgument(generics[args.size()], fresh, span);
+      args.push_back(fresh);
+      continue;
+    }
     body_->opened.push_back({fresh, span,
                              ("type argument `" + generics[args.size()]->name.text() + "` of `" + name + "`").str()});
     args.push_back(fresh);
@@ -519,6 +526,9 @@ Type* Checker::checkPath(PathExpr* expr, Type* expected) {
   case TargetKind::NumericConst:
     fillTarget(expr->target, value, {});
     return value.type;
+  case TargetKind::ConstParam:
+    fillTarget(expr->target, value, value.outer);
+    return value.type;
   case TargetKind::Struct:
   case TargetKind::Variant: {
     bool isStruct = value.kind == TargetKind::Struct;
@@ -528,9 +538,7 @@ Type* Checker::checkPath(PathExpr* expr, Type* expected) {
     ArrayRef<FieldDecl> fields = isStruct ? structure->fields : variant->fields;
     StringRef name = isStruct ? structure->name.name.text() : variant->name.name.text();
     Type* type = types_.nominal(isStruct ? Kind::Struct : Kind::Enum, value.item, value.outer);
-    for (Type* each : value.outer)
-      if (each->is(Kind::Infer))
-        body_->opened.push_back({each, expr->span, ("type argument of `" + name + "`").str()});
+    noteOpened(nominal(value.item).generics, value.outer, expr->span, name);
     fillTarget(expr->target, value, value.outer);
     if (shape == StructShape::Named && !fields.empty()) {
       engine_.report(expr->span, diag::ConstructorShape, name, "a value with named fields",

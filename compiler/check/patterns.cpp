@@ -159,6 +159,18 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
           return;
         }
       }
+      if (Parameter* parameter = constParameter(variable->name, body_->context)) {
+        ValuePath value;
+        Type* known = useConstParameter(parameter, pattern->span, body_->context);
+        if (known->is(Kind::Error))
+          return bindAll({});
+        value.kind = TargetKind::ConstParam;
+        value.outer.push_back(known);
+        fillTarget(binding->target, value, value.outer);
+        if (!unifier_.unify(solid->withoutReferences(), parameter->constType))
+          mismatch(parameter->constType);
+        return;
+      }
       if (const Binding* found = resolver_.lookup(body_->context.scope, variable->name,
                                                   resolve::kVariant | resolve::kValue)) {
         if (auto* constant = dyn_cast_or_null<ConstItem>(found->value)) {
@@ -279,6 +291,7 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
     case TargetKind::Variable:
     case TargetKind::Function:
     case TargetKind::Static:
+    case TargetKind::ConstParam:
       engine_.report(pattern->span, diag::WrongNamespace,
                      path->path.segments.back().ident.name.text(), "a value known at run time",
                      "a constant or a variant");
@@ -476,6 +489,13 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
       }
       ++given;
       checkPattern(element, solid->args[0], scope);
+    }
+    if (solid->isOpenArray())
+      solid = unifier_.resolve(solid);
+    if (solid->isOpenArray()) {
+      if (!hasRest && shallow(solid->args[1])->is(Kind::Infer))
+        unifier_.unify(solid->args[1], types_.constant(types_.i64(), given));
+      return;
     }
     if (solid->is(Kind::Array) && (given > solid->length || (!hasRest && given != solid->length)))
       engine_.report(pattern->span, diag::TypeMismatch, print(solid),

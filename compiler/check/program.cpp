@@ -78,6 +78,7 @@ void Checker::run(Program& program) {
   for (size_t i = 0; i < heaps_.size(); ++i)
     checkHeap(heaps_[i].first, heaps_[i].second);
   checkParallel();
+  judgeLengths();
   orderConstants(program);
 
   if (root) {

@@ -46,13 +46,13 @@ Type* Checker::resolveTypeInner(TypeNode* node, const ItemContext& context, Type
     auto* array = cast<ArrayTypeNode>(node);
     Type* element = resolveType(array->element, context, TypeUse::Argument);
     bool silent = false;
-    std::optional<uint64_t> length = evaluateLength(array->length, context, silent);
+    Type* length = lengthArgument(array->length, context, silent);
     if (!length) {
       if (!silent)
         engine_.report(array->length->span, diag::ArrayLengthNotConstant);
       return types_.error();
     }
-    return types_.array(element, *length);
+    return types_.array(element, length);
   }
   case TypeNodeKind::Slice: {
     Type* element = resolveType(cast<SliceTypeNode>(node)->element, context, TypeUse::Argument);
@@ -106,18 +106,8 @@ SmallVector<Type*, 4> Checker::typeArguments(const PathSegment& segment, size_t 
       engine_.report(arg.label.span, diag::UnknownProjection, name, arg.label.name.text());
       continue;
     }
-    if (arg.value) {
-      engine_.report(arg.value->span, diag::NotYet, "const generics");
-      args.push_back(types_.error());
-      continue;
-    }
-    // `_` leaves an argument open.
-    auto* path = dyn_cast<PathTypeNode>(arg.type);
-    if (path && inBody() && path->path.segments.size() == 1 &&
-        path->path.segments[0].ident.name == underscore_)
-      args.push_back(unifier_.fresh());
-    else
-      args.push_back(resolveType(arg.type, context, TypeUse::Argument));
+    Parameter* parameter = args.size() < parameters.size() ? parameters[args.size()] : nullptr;
+    args.push_back(genericArgument(arg, parameter, context, TypeUse::Argument));
   }
   if (args.size() > wanted) {
     engine_.report(segment.ident.span, diag::CallArity, name, wanted, args.size());
@@ -130,6 +120,12 @@ SmallVector<Type*, 4> Checker::typeArguments(const PathSegment& segment, size_t 
       Type* type = resolveType(parameters[i]->defaultType, infoOf(parameters[i]->owner)->context,
                                TypeUse::Argument);
       args.push_back(substitute(type, args, context.self));
+      continue;
+    }
+    if (i < parameters.size() && parameters[i]->defaultConst) {
+      OutOfBody outside(*this);
+      Type* value = constArgument(parameters[i]->defaultConst, parameters[i], infoOf(parameters[i]->owner)->context);
+      args.push_back(substitute(value, args, context.self));
       continue;
     }
     if (inBody() && given == 0 && use != TypeUse::Impl) {
@@ -212,6 +208,11 @@ Type* Checker::resolveTypePath(const Path& path, const ItemContext& context, Typ
       if (parameter->name == name) {
         if (parameter->isBroken)
           return types_.error();
+        if (parameter->isConst) {
+          engine_.report(first.ident.span, diag::WrongNamespace, name.text(), "a const parameter", "a type")
+              .label(parameter->span, "declared here");
+          return types_.error();
+        }
         base = finish(types_.param(parameter), context);
         if (inBody() && body_->regionDepth && base->has(Type::HasParam) && !body_->isComptimeFn)
           engine_.report(first.ident.span, diag::RuntimeBindingInRegion, name.text())
@@ -480,8 +481,9 @@ TraitRef Checker::traitRef(TraitItem* trait, const Path& path, const ItemContext
       if (!traitMember(trait, arg.label.name))
         engine_.report(arg.label.span, diag::UnknownProjection, trait->name.name.text(),
                        arg.label.name.text());
-    } else if (arg.type) {
-      args.push_back(resolveType(arg.type, context, TypeUse::Argument));
+    } else if (arg.type || arg.value) {
+      Parameter* parameter = args.size() < info.generics.size() ? info.generics[args.size()] : nullptr;
+      args.push_back(genericArgument(arg, parameter, context, TypeUse::Argument));
     }
   }
   // `Iterator<T>` as a bound names the element.
@@ -502,6 +504,9 @@ TraitRef Checker::traitRef(TraitItem* trait, const Path& path, const ItemContext
     if (parameter->defaultType) {
       Type* type = resolveType(parameter->defaultType, info.context, TypeUse::Argument);
       args.push_back(substitute(type, args, self));
+    } else if (parameter->defaultConst) {
+      Type* value = constArgument(parameter->defaultConst, parameter, info.context);
+      args.push_back(substitute(value, args, self));
     } else {
       engine_.report(last.ident.span, diag::CallArity, trait->name.name.text(),
                      info.generics.size(), args.size());

@@ -245,6 +245,16 @@ void Checker::checkImplMethod(ImplInfo& info, FunctionItem* method, FunctionItem
   SmallVector<Type*, 4> args(info.trait.args.begin(), info.trait.args.end());
   for (size_t i = 0; i < ownGenerics; ++i)
     args.push_back(types_.param(own.generics[info.generics.size() + i]));
+  for (size_t i = 0; i < ownGenerics; ++i) {
+    Parameter* ours = own.generics[info.generics.size() + i];
+    Parameter* theirs = wanted.generics[traitGenerics + i];
+    if (ours->isConst == theirs->isConst && ours->constType == theirs->constType)
+      continue;
+    auto describe = [](Parameter* each) { return each->isConst ? "const: " + types::print(each->constType) : "type"; };
+    engine_.report(ours->span, diag::TypeMismatch, describe(theirs), describe(ours))
+        .label(theirs->span, "declared here");
+    return;
+  }
   LangTrait lang = langTrait(info.trait.trait);
   for (size_t i = 0; i < own.parameters.size(); ++i) {
     if (i == 0 && ownSelf) {
@@ -298,6 +308,9 @@ bool Checker::matchPattern(Type* pattern, Type* type, llvm::MutableArrayRef<Type
   }
   if (type->is(Kind::Infer))
     return type->inferKind == InferKind::General; // open: the parameters stay open too
+  if (pattern->is(Kind::Array) && type->is(Kind::Array))
+    return matchPattern(pattern->args[0], type->args[0], args) &&
+           matchPattern(types_.lengthOf(pattern), types_.lengthOf(type), args);
   if (pattern->kind != type->kind || pattern->item != type->item ||
       pattern->length != type->length || pattern->mutability != type->mutability ||
       pattern->args.size() != type->args.size())
@@ -518,10 +531,9 @@ void Checker::solveBound(const Body::Bound& bound, bool last) {
     engine_.report(bound.span, diag::BoundNotSatisfied, print(type), types::print(bound.trait));
   } else if (answer == Answer::Unknown && !last) {
     body_->bounds.push_back(bound);
-  } else if (LangTrait trait = langTrait(bound.trait.trait);
-             trait == LangTrait::Encodable || trait == LangTrait::Decodable) {
+  } else if (langTrait(bound.trait.trait) == LangTrait::Decodable) {
     llvm::SmallPtrSet<Type*, 8> seen;
-    reportCodecAttributes(bound.type, bound.span, seen);
+    checkCodecFields(bound.type, bound.span, seen);
   }
 }
 

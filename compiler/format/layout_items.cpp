@@ -215,7 +215,8 @@ Doc Layout::generics() {
     if (!isFirst)
       parts.push_back(text(", "));
     isFirst = false;
-    if (at(TokenKind::Const))
+    const bool isConst = at(TokenKind::Const);
+    if (isConst)
       parts.push_back(takeThenSpace());
     parts.push_back(take());
     if (at(TokenKind::Colon)) {
@@ -224,7 +225,7 @@ Doc Layout::generics() {
     }
     if (at(TokenKind::Equal)) {
       spaced(parts);
-      parts.push_back(at(TokenKind::Int) || at(TokenKind::Minus) ? unary().doc : type());
+      parts.push_back(!isConst ? type() : at(TokenKind::LeftBrace) ? block().doc : prefix().doc);
     }
     skipComma(parts);
   }

@@ -69,6 +69,8 @@ std::optional<int64_t> FunctionLowering::constantInteger(const Expr* expr, unsig
     if (target.kind == TargetKind::NumericConst)
       return valueType(expr)->isFloat() ? std::nullopt
                                         : std::optional<int64_t>(int64_t(target.bits));
+    if (target.kind == TargetKind::ConstParam && valueType(expr)->isInteger())
+      return int64_t(constParameter(target));
     if (target.kind == TargetKind::Const && target.item)
       if (auto* item = dyn_cast<ConstItem>(target.item); item && item->value && !item->owner)
         return constantInteger(item->value, depth + 1);
@@ -500,6 +502,8 @@ Operand FunctionLowering::pathOperand(const PathExpr* expr) {
     construct(layout, variant, {}, reg);
     return temporary(reg);
   }
+  case TargetKind::ConstParam:
+    return immediate(int64_t(constParameter(target)), layoutOf(type));
   case TargetKind::NumericConst: {
     LayoutId layout = layoutOf(type);
     if (!type->isFloat())
@@ -510,6 +514,11 @@ Operand FunctionLowering::pathOperand(const PathExpr* expr) {
   }
   }
   return unit();
+}
+
+/// What a const parameter stands for in this instance.
+uint64_t FunctionLowering::constParameter(const Target& target) {
+  return target.typeArgs.empty() ? 0 : concrete(target.typeArgs[0])->length;
 }
 
 Operand FunctionLowering::constantOperand(Item* item, const Environment& environment, Type* type) {

@@ -199,6 +199,7 @@ private:
   std::optional<int64_t> constantInteger(const Expr* expr, unsigned depth = 0);
 
   Operand pathOperand(const ast::PathExpr* expr);
+  uint64_t constParameter(const ast::Target& target);
   Operand variableOperand(const ast::Variable* variable, const Expr* use);
   Operand constantOperand(ast::Item* item, const Environment& environment, Type* type);
   bool isPlainValue(const Expr* expr, unsigned depth = 0);

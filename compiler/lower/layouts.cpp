@@ -158,6 +158,7 @@ LayoutId Layouts::make(Type* type) {
   case Kind::Infer:
   case Kind::Param:
   case Kind::Projection:
+  case Kind::Const:
     return unit(); // no value of these exists at run time
   case Kind::Bool:
     return boolean();
@@ -316,6 +317,11 @@ void Layouts::fillNominal(Type* type, LayoutId id) {
     if (shape == ast::StructShape::Named)
       for (const ast::FieldDecl& field : fields)
         variant.fieldNames.push_back(field.name.name.text().str());
+    if (llvm::any_of(fields, [](const ast::FieldDecl& field) {
+          return !field.member.empty() || field.isSkipped || field.isDefaulted;
+        }))
+      for (const ast::FieldDecl& field : fields)
+        variant.codecs.push_back({field.member.str(), field.isSkipped, field.isDefaulted});
     return variant;
   };
   if (type->kind == Kind::Struct) {

@@ -192,7 +192,7 @@ void Parser::parseGenerics(ast::Generics& generics) {
         if (expect(TokenKind::Colon, "`:` and the type of the parameter"))
           parameter.constType = parseType();
         if (!panic_ && accept(TokenKind::Equal))
-          parseUnary(); // a default of a const parameter: read, and not used
+          parameter.constDefault = at(TokenKind::LeftBrace) ? parseBlock() : parsePrefix();
       } else {
         if (accept(TokenKind::Colon))
           parameter.bounds = parseBounds();

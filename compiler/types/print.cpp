@@ -2,6 +2,9 @@
 
 #include "compiler/types/unify.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
+
 namespace gos::types {
 
 namespace {
@@ -42,7 +45,15 @@ public:
     case Kind::Array:
       out += '[';
       type(t->args[0]);
-      out += "; " + std::to_string(t->length) + "]";
+      out += "; ";
+      if (t->isOpenArray())
+        type(t->args[1]);
+      else
+        out += std::to_string(t->length);
+      out += ']';
+      return;
+    case Kind::Const:
+      constant(t);
       return;
     case Kind::Slice:
       out += '[';
@@ -83,6 +94,26 @@ public:
       out += spelling(t->kind);
       arguments(t->args);
       return;
+    }
+  }
+
+  void constant(Type* t) {
+    if (t->args[0]->is(Kind::Bool)) {
+      out += t->length ? "true" : "false";
+    } else if (t->args[0]->is(Kind::Char)) {
+      out += '\'';
+      const uint32_t scalar = uint32_t(t->length);
+      char bytes[UNI_MAX_UTF8_BYTES_PER_CODE_POINT];
+      char* end = bytes;
+      if (scalar >= 0x20 && scalar != 0x7f && llvm::ConvertCodePointToUTF8(scalar, end))
+        out.append(bytes, end);
+      else
+        out += "\\u{" + llvm::utohexstr(scalar, /*LowerCase=*/true) + "}";
+      out += '\'';
+    } else if (t->args[0]->isSigned()) {
+      out += std::to_string(int64_t(t->length));
+    } else {
+      out += std::to_string(t->length);
     }
   }
 

@@ -23,7 +23,7 @@ enum class Kind : uint8_t {
 #define GOS_CONTAINER(kind, spelling, arguments) kind,
 #include "compiler/types/constructors.def"
   Tuple,      // args: the elements; unit is the empty one
-  Array,      // args[0], length
+  Array,      // args[0], length; while the length is open: args[0], args[1], a Const, Param or Infer
   Slice,      // args[0]: `[T]`, the view
   Range,      // args[0]: the integer type of the bounds
   Fn,         // args: the parameters, then the result
@@ -33,6 +33,7 @@ enum class Kind : uint8_t {
   Newtype,    // item, args; the representation: Program::representation
   Param,      // parameter
   Projection, // args[0]: the base, then the arguments of the trait; item: the AliasItem in the trait
+  Const,      // a const argument: its bits are `length`, args[0] says how they are written
   Infer,      // only while a body is being checked
 };
 
@@ -57,7 +58,10 @@ struct Parameter {
   ArrayRef<TraitRef> bounds;
   Type* type = nullptr;
   ast::TypeNode* defaultType = nullptr; // of a trait's or struct's parameter
-  bool isConst = false;                 // not supported yet, and reported where it is declared
+  bool isConst = false;                 // stands for a value
+  Type* constType = nullptr;            // then: the type of that value
+  ast::Expr* defaultConst = nullptr;    // then: of a struct's parameter
+  bool isLength = false;                // an array is as long as it says
   bool isBroken = false;                // one of its bounds is no trait: what it can do is not known
   Span span;
   bool isSelf() const { return index == kSelfIndex; }
@@ -74,7 +78,7 @@ public:
   uint16_t depth = 0;
   uint32_t number = 0;      // unique in its table, in order of making: a deterministic key
   uint32_t inferId = 0;     // Infer
-  uint64_t length = 0;      // Array
+  uint64_t length = 0;      // Array, Const
   ast::Item* item = nullptr;
   Parameter* parameter = nullptr;
   ArrayRef<Type*> args;
@@ -95,6 +99,12 @@ public:
   bool isSequence() const { return kind == Kind::Array || kind == Kind::Slice || kind == Kind::Vec; }
   bool isNominal() const {
     return kind == Kind::Struct || kind == Kind::Enum || kind == Kind::Newtype;
+  }
+  /// An array whose length is a parameter, or not known yet.
+  bool isOpenArray() const { return kind == Kind::Array && args.size() == 2; }
+  /// What stands where a const argument does, once it is known.
+  bool isConstArgument() const {
+    return kind == Kind::Const || (kind == Kind::Param && parameter->isConst);
   }
   bool isMutableRef() const { return kind == Kind::Ref && mutability == Mutability::Mutable; }
   bool isInferInteger() const { return kind == Kind::Infer && inferKind == InferKind::Integer; }

@@ -33,6 +33,7 @@ StringRef spelling(Kind kind) {
   case Kind::Newtype:
   case Kind::Param:
   case Kind::Projection:
+  case Kind::Const:
   case Kind::Infer:
     return {};
   }
@@ -140,6 +141,23 @@ Type* TypeTable::array(Type* element, uint64_t length) {
   return make(Kind::Array, {element}, nullptr, length);
 }
 
+Type* TypeTable::array(Type* element, Type* length) {
+  if (length->is(Kind::Const))
+    return array(element, length->length);
+  return make(Kind::Array, {element, length});
+}
+
+Type* TypeTable::lengthOf(Type* type) {
+  return type->isOpenArray() ? type->args[1] : constant(i64(), type->length);
+}
+
+Type* TypeTable::constant(Type* type, uint64_t bits) {
+  // The parameter says of which type the value is: 3 is the same argument for all of them.
+  if (type->isInteger())
+    type = !type->isSigned() && bits > uint64_t(INT64_MAX) ? scalar(Kind::U64) : i64();
+  return make(Kind::Const, {type}, nullptr, bits);
+}
+
 Type* TypeTable::function(ArrayRef<Type*> parameters, Type* result) {
   llvm::SmallVector<Type*, 8> args(parameters.begin(), parameters.end());
   args.push_back(result);
@@ -175,6 +193,8 @@ Type* TypeTable::infer(InferKind kind, uint32_t id) {
 }
 
 Type* TypeTable::rebuild(Type* type, ArrayRef<Type*> args) {
+  if (type->isOpenArray())
+    return array(args[0], args[1]);
   return make(type->kind, args, type->item, type->length, type->mutability);
 }
 

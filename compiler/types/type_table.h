@@ -28,6 +28,12 @@ public:
 
   Type* tuple(ArrayRef<Type*> elements);
   Type* array(Type* element, uint64_t length);
+  /// An array of the length that a Const, a const Param or a variable says.
+  Type* array(Type* element, Type* length);
+  /// The length of an array as a const argument.
+  Type* lengthOf(Type* array);
+  /// The const argument of that value: bits of an integer (sign-extended), a bool or a char.
+  Type* constant(Type* type, uint64_t bits);
   Type* slice(Type* element) { return make(Kind::Slice, {element}); }
   Type* vec(Type* element) { return make(Kind::Vec, {element}); }
   Type* range(Type* element) { return make(Kind::Range, {element}); }

@@ -137,6 +137,11 @@ bool Unifier::unify(Type* a, Type* b) {
         return false;
       continue;
     }
+    if (left->is(Kind::Array) && right->is(Kind::Array) && left->isOpenArray() != right->isOpenArray()) {
+      work.push_back({left->args[0], right->args[0]});
+      work.push_back({table_.lengthOf(left), table_.lengthOf(right)});
+      continue;
+    }
     if (left->kind != right->kind || left->item != right->item || left->length != right->length ||
         left->mutability != right->mutability || left->args.size() != right->args.size() ||
         left->is(Kind::Param))
