@@ -169,9 +169,10 @@ bool SlowPaths::initialiseGlobal(Vm& vm, uint32_t global) {
   while (!open.empty()) {
     const FunctionId initialiser = vm.module_.globals[open.back()].initialiser;
     std::optional<uint32_t> first;
-    if (initialiser != FunctionId::None)
+    if (initialiser != FunctionId::None && !(vm.knownGlobals_ && vm.knownGlobals_->contains(open.back())))
       first = askedFirst(vm.module_.functions[index(initialiser)], [&](uint32_t each) {
-        return vm.globalReady_[each] == kGlobalUnset && !seen.contains(each);
+        return vm.globalReady_[each] == kGlobalUnset && !seen.contains(each) &&
+               !(vm.knownGlobals_ && vm.knownGlobals_->contains(each));
       });
     if (first) {
       seen.insert(*first);
@@ -188,6 +189,21 @@ bool SlowPaths::initialiseOne(Vm& vm, uint32_t global) {
   uint8_t& state = vm.globalReady_[global];
   if (state == kGlobalRunning) // through a function; the checker sees only what an initialiser names itself
     return raise(vm, Trap::panic("constant `" + vm.module_.globals[global].name + "` refers to itself"));
+  if (vm.knownGlobals_ != nullptr)
+    if (const auto known = vm.knownGlobals_->find(global); known != vm.knownGlobals_->end()) {
+      Value& content = asCell(vm.globals_[global])->content;
+      if (known->second.isText) {
+        StringObject* string = vm.heap_.newString(known->second.text);
+        if (string == nullptr)
+          return raiseHeap(vm);
+        content = fromObject(string);
+      } else {
+        content = known->second.bits;
+      }
+      vm.knownGlobalsRead_.push_back(global);
+      state = kGlobalReady;
+      return true;
+    }
   const FunctionId initialiser = vm.module_.globals[global].initialiser;
   if (initialiser == FunctionId::None) {
     state = kGlobalReady;

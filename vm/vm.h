@@ -18,6 +18,7 @@
 #include "vm/trap.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/Error.h"
 
 #include <array>
@@ -44,11 +45,20 @@ public:
   virtual ~HostState() = default;
 };
 
+/// The value of a constant that is known before its initialiser has run: a scalar, or a String.
+struct KnownGlobal {
+  uint64_t bits = 0;
+  std::string text;
+  bool isText = false;
+};
+
 struct VmOptions {
   Mode mode = Mode::Fold;
   // ---- a fold ----
   const ComptimePolicy* policy = nullptr; // outlives the Vm
   uint32_t regionPackage = kNoPackage;    // module package id of the region
+  /// Globals by number that are not initialised but read from here; outlives the run.
+  const llvm::DenseMap<uint32_t, KnownGlobal>* knownGlobals = nullptr;
   // ---- bounds ----
   uint64_t steps = kUnlimited;
   uint64_t heapBytes = 0;      // 0: the memory of the machine
@@ -125,6 +135,8 @@ public:
   Trap charge(uint64_t steps);
   /// Steps spent so far.
   uint64_t stepsUsed() const;
+  /// Those of VmOptions::knownGlobals that the run has read.
+  llvm::ArrayRef<uint32_t> knownGlobalsRead() const { return knownGlobalsRead_; }
 
   // ---- the module -----------------------------------------------------------------------------------
   const Module& module() const { return module_; }
@@ -247,6 +259,8 @@ private:
   std::vector<Value> constantObjects_; // immortal: the module's strings, then byte vectors and unit variants
   std::vector<Value> globals_;      // immortal cells
   std::vector<uint8_t> globalReady_; // kGlobalUnset, kGlobalRunning or kGlobalReady
+  const llvm::DenseMap<uint32_t, KnownGlobal>* knownGlobals_ = nullptr;
+  std::vector<uint32_t> knownGlobalsRead_;
   std::vector<std::vector<Value>> unitVariants_; // by layout, by variant
   std::vector<std::vector<uint16_t>> referenceParameters_; // by function
 

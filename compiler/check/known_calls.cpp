@@ -48,18 +48,21 @@ Type* Checker::checkKnownCall(KnownCallExpr* expr, Type* expected) {
   case KnownCall::Codegen: {
     if (expr->arguments.empty())
       return types_.error();
-    if (inRegion()) {
+    const bool isInner = inRegion();
+    if (isInner && !body_->context.generics.empty() && body_->context.bound.empty()) {
       check(expr->arguments[0], types_.string());
-      engine_.report(expr->span, diag::NotYet, "`codegen!` inside a compile-time region");
+      engine_.report(expr->span, diag::NotYet, "`codegen!` inside a compile-time region of a generic function");
       return types_.error();
     }
-    size_t floor;
-    enterRegion(floor);
+    // Its text is made before the region around it runs, so it reads nothing of that one either.
+    const size_t floor = std::exchange(body_->regionFloor, locals_.size());
+    ++body_->regionDepth;
     Type* type = known(check(expr->arguments[0], types_.string()));
     leaveRegion(floor);
     if (!type->is(Kind::Error) && !type->is(Kind::Never) && !unifier_.unify(type, types_.string()))
       engine_.report(expr->arguments[0]->span, diag::CodegenResult, print(type));
     pushRegion(expr, RegionKind::Codegen, types_.string(), false);
+    regions_.back().isInner = isInner;
     return types_.error(); // until its text stands here
   }
   }

@@ -38,6 +38,7 @@ struct Region {
   ast::Item* enclosing = nullptr;  // FunctionItem, ConstItem or StaticItem; null at type level
   uint32_t package = 0;
   bool isTypeLevel = false; // an array length: must be folded before types are complete
+  bool isInner = false;     // `codegen!` inside another region, which is complete once the text stands there
 };
 
 /// Types and traits of the library that the language itself knows. Null when the library lacks them.

@@ -38,6 +38,9 @@ RegionAnswer Evaluator::evaluate(size_t index, Origin origin) {
   options.outputBytes = policy_.budgets.outputBytes;
   options.verification = vm::Verification::Verified; // `create` did
   options.foreign = foreign_;
+  if (origin == Origin::OwnPackage)
+    if (auto known = known_.find(function.package); known != known_.end())
+      options.knownGlobals = &known->second;
   if (machine_) {
     machine_->restart(std::move(options));
   } else {
@@ -54,6 +57,9 @@ RegionAnswer Evaluator::evaluate(size_t index, Origin origin) {
   answer.output = vm.capturedOutput().str();
   answer.outputOmitted = vm.capturedOmitted();
   answer.inputs = vm.inputs().vec();
+  answer.steps = vm.stepsUsed();
+  answer.knewRead = llvm::any_of(vm.knownGlobalsRead(),
+                                 [&](uint32_t global) { return knownFromOutside_.contains(global); });
   if (answer.trap)
     return answer;
   const vm::Layout& layout = module_.layouts[vm::index(function.result)];
@@ -90,6 +96,12 @@ RegionAnswer Evaluator::evaluate(size_t index, Origin origin) {
   vm.releaseValue(result, function.result);
   answer.trap = vm::Trap::make(vm::TrapKind::Refused, "the result of the region is not a scalar or a string");
   return answer;
+}
+
+void Evaluator::know(uint32_t global, uint32_t package, const RegionValue& value, bool read) {
+  known_[package][global] = {value.bits, value.text, value.kind == RegionValue::Kind::Text};
+  if (read)
+    knownFromOutside_.insert(global);
 }
 
 } // namespace gos::fold

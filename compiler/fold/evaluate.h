@@ -8,6 +8,8 @@
 #include "vm/trap.h"
 #include "vm/vm.h"
 
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
@@ -33,6 +35,8 @@ struct RegionAnswer {
   uint64_t resultBytes = 0;         // of a text that is larger than the budget
   bool resultTooLarge = false;
   std::vector<vm::FoldInput> inputs;
+  uint64_t steps = 0;      // that it took
+  bool knewRead = false;   // a known constant that it read is made of something outside the program text
 };
 
 /// Whose text a region stands in. Text that code of several packages made has no I/O at any level (ruling 2).
@@ -50,6 +54,10 @@ public:
   /// Runs region `index` of the module afresh: own heap, own globals, own budgets.
   RegionAnswer evaluate(size_t index, Origin origin);
 
+  /// From now on regions of that package read this value of a constant, instead of computing it again. Only they: to
+  /// those of others the gate might have refused what it was computed from. `read`: from outside the program text.
+  void know(uint32_t global, uint32_t package, const RegionValue& value, bool read);
+
 private:
   Evaluator() = default;
 
@@ -57,6 +65,8 @@ private:
   ComptimePolicy policy_;
   const vm::NativeTable* natives_ = nullptr;
   vm::ForeignLinker* foreign_ = nullptr; // asked for what the gate lets by, at `full` alone
+  llvm::DenseMap<uint32_t, llvm::DenseMap<uint32_t, vm::KnownGlobal>> known_; // by package, by global
+  llvm::DenseSet<uint32_t> knownFromOutside_;                                 // globals
   std::unique_ptr<vm::Vm> machine_; // loaded once, restarted for every region: a region costs what it does
 };
 

@@ -10,15 +10,93 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <numeric>
+
 namespace gos::fold {
 namespace {
 
 using check::Region;
 using check::RegionKind;
 
+/// The global that is known once a region is folded, by region; none where no constant is the region and nothing else.
+std::vector<std::optional<uint32_t>> globalsOf(llvm::ArrayRef<Region> regions,
+                                               llvm::ArrayRef<const ast::Item*> globalItems, check::Program& program) {
+  llvm::DenseMap<const ast::Item*, uint32_t> numbers;
+  for (size_t i = 0; i < globalItems.size(); ++i)
+    if (globalItems[i])
+      numbers[globalItems[i]] = uint32_t(i);
+  std::vector<std::optional<uint32_t>> result(regions.size());
+  for (size_t i = 0; i < regions.size(); ++i) {
+    const Region& region = regions[i];
+    auto* constant = llvm::dyn_cast_or_null<ast::ConstItem>(region.enclosing);
+    // Those of impls may be generic, and have a global for each instance.
+    if (!constant || constant->owner || region.kind == RegionKind::Codegen || constant->value != region.node ||
+        program.constantType(constant) != region.type || region.type->isUnit())
+      continue;
+    if (auto found = numbers.find(constant); found != numbers.end())
+      result[i] = found->second;
+  }
+  return result;
+}
+
+/// The regions in order, but one whose constant others read before them: a constant is computed once, not once for each
+/// that begins with it.
+std::vector<size_t> evaluationOrder(const vm::Module& module, llvm::ArrayRef<std::optional<uint32_t>> globals) {
+  std::vector<size_t> order;
+  order.reserve(globals.size());
+  llvm::DenseMap<uint32_t, uint32_t> thunkOf; // by global
+  llvm::DenseMap<uint32_t, size_t> regionOf;  // by thunk
+  for (size_t i = 0; i < globals.size(); ++i) {
+    regionOf[vm::index(module.regions[i])] = i;
+    if (globals[i])
+      thunkOf[*globals[i]] = vm::index(module.regions[i]);
+  }
+  struct Visit {
+    uint32_t function;
+    size_t next = 0; // of its instructions
+  };
+  llvm::BitVector seen(unsigned(module.functions.size())), isOpen(unsigned(module.functions.size()));
+  std::vector<Visit> open;
+  bool inCircle = false;
+  const auto enter = [&](uint32_t function) {
+    if (seen.test(function))
+      return;
+    seen.set(function);
+    isOpen.set(function);
+    open.push_back({function});
+  };
+  for (size_t i = 0; i < globals.size(); ++i) {
+    enter(vm::index(module.regions[i]));
+    while (!open.empty()) {
+      const vm::Function& function = module.functions[open.back().function];
+      if (open.back().next == function.code.size()) {
+        if (auto found = regionOf.find(open.back().function); found != regionOf.end())
+          order.push_back(found->second);
+        isOpen.reset(open.back().function);
+        open.pop_back();
+        continue;
+      }
+      const vm::Instruction instruction = function.code[open.back().next++];
+      if (instruction.op() == vm::Opcode::Call || instruction.op() == vm::Opcode::NewClosure) {
+        enter(instruction.bx());
+      } else if (instruction.op() == vm::Opcode::LoadGlobal) {
+        const vm::FunctionId initialiser = module.globals[instruction.bx()].initialiser;
+        if (auto thunk = thunkOf.find(instruction.bx()); thunk != thunkOf.end()) {
+          inCircle |= isOpen.test(thunk->second);
+          enter(thunk->second);
+        } else if (initialiser != vm::FunctionId::None)
+          enter(vm::index(initialiser));
+      }
+    }
+  }
+  if (inCircle) // the first one says so, as it does alone
+    std::iota(order.begin(), order.end(), size_t(0));
+  return order;
+}
+
 /// Did the region look at anything outside the program text? Then what it made may quote it.
 bool readSomething(const RegionAnswer& answer) {
-  return llvm::any_of(answer.inputs, [](const vm::FoldInput& input) {
+  return answer.knewRead || llvm::any_of(answer.inputs, [](const vm::FoldInput& input) {
     return input.kind == vm::FoldInput::Kind::File || input.kind == vm::FoldInput::Kind::Environment ||
            input.kind == vm::FoldInput::Kind::Directory || input.kind == vm::FoldInput::Kind::Link;
   });
@@ -99,6 +177,8 @@ public:
     lower::LowerRequest request;
     request.withMain = false;
     request.regions = regions;
+    std::vector<const ast::Item*> globalItems;
+    request.globalItems = &globalItems;
     auto module = lower::lower(program_, request, context_.engine);
     if (!module) {
       std::string why = llvm::toString(module.takeError());
@@ -112,8 +192,9 @@ public:
       context_.engine.report(regions.front().node->span, diag::RegionRefused, llvm::toString(evaluator.takeError()));
       return FoldOutcome::Failed;
     }
-    for (size_t i = 0; i < regions.size(); ++i)
-      if (!fold(regions[i], **evaluator, *module, i))
+    const auto globals = globalsOf(regions, globalItems, program_);
+    for (size_t i : evaluationOrder(*module, globals))
+      if (!fold(regions[i], **evaluator, *module, i, globals[i]))
         return FoldOutcome::Failed;
     context_.earlierRead |= read_;
     context_.earlierForeign |= llvm::any_of(others_, [](const auto& entry) { return entry.second; });
@@ -121,18 +202,19 @@ public:
   }
 
 private:
-  /// Regions at type level alone while there are any.
+  /// Those inside of others alone while there are any, then those at type level.
   std::vector<Region> pending() const {
-    std::vector<Region> all, typeLevel;
+    std::vector<Region> all, typeLevel, inner;
     for (const Region& region : program_.regions) {
       if (context_.input.folded.count(region.node))
         continue;
-      (region.isTypeLevel ? typeLevel : all).push_back(region);
+      (region.isInner ? inner : region.isTypeLevel ? typeLevel : all).push_back(region);
     }
-    return typeLevel.empty() ? all : typeLevel;
+    return !inner.empty() ? inner : typeLevel.empty() ? all : typeLevel;
   }
 
-  bool fold(const Region& region, Evaluator& evaluator, const vm::Module& module, size_t index) {
+  bool fold(const Region& region, Evaluator& evaluator, const vm::Module& module, size_t index,
+            std::optional<uint32_t> global) {
     ++context_.record.regions;
     const SourceMap& sources = context_.input.sources;
     const FileId file = sources.fileOf(region.node->span);
@@ -140,6 +222,7 @@ private:
                          (context_.hasForeignText && reachesForeignText(module, module.regions[index], sources));
     RegionAnswer answer = evaluator.evaluate(index, foreign ? Origin::Foreign : Origin::OwnPackage);
     context_.record.inputs.insert(context_.record.inputs.end(), answer.inputs.begin(), answer.inputs.end());
+    context_.record.steps += answer.steps;
     read_ |= readSomething(answer);
     const bool others = hasOthers(module, region.package);
     reportOutput(answer, region, context_.engine);
@@ -158,6 +241,8 @@ private:
     if (!replacement)
       return false;
     context_.input.folded[region.node] = replacement;
+    if (global && !foreign)
+      evaluator.know(*global, region.package, *answer.value, readSomething(answer));
     return true;
   }
 

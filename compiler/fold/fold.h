@@ -16,6 +16,7 @@ namespace gos::fold {
 /// What regions printed and read, kept over the rounds of one compilation.
 struct FoldRecord {
   size_t regions = 0;
+  uint64_t steps = 0; // of all regions together
   std::vector<vm::FoldInput> inputs;
 };
 
@@ -51,7 +52,8 @@ enum class FoldOutcome : uint8_t {
   Failed,  // reported; nothing more of the fold may run
 };
 
-/// One round: the regions of `program` are lowered to one module and evaluated in order, the first trap ends it.
+/// One round: the regions of `program` are lowered to one module and evaluated in order, but a constant before those that
+/// read it, which then read its value; the first trap ends it.
 /// Regions at type level go first and alone, since types are not complete without them.
 FoldOutcome foldRound(FoldContext& context, check::Program& program);
 
