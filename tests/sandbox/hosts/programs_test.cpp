@@ -148,7 +148,7 @@ TEST_CASE("T131 the library names what is missing and what to do") {
       const ChildResult result = on(place, host.name, user, {"level", host.level});
       CHECK(result.exitedWith(64));
       const std::vector<std::string> lines = gos::test::splitLines(result.out);
-      REQUIRE_MESSAGE(lines.size() >= 3, result.out + result.err);
+      REQUIRE_MESSAGE(lines.size() >= 3, (result.out + result.err));
       CHECK(lines[0] == host.primitive);
       CHECK(has(lines[1], std::string("level `") + host.level + "`"));
       CHECK_FALSE(lines[2].empty());
@@ -173,7 +173,7 @@ TEST_CASE("T131 std::sandbox and a build of crates name what is missing and what
     CAPTURE(host.name);
     const ChildResult asked = on(place, host.name, true, {"gos", "run", "ask.gos"});
     const std::vector<std::string> lines = gos::test::splitLines(asked.out);
-    REQUIRE_MESSAGE(lines.size() >= 3, asked.out + asked.err);
+    REQUIRE_MESSAGE(lines.size() >= 3, (asked.out + asked.err));
     const std::string level = host.level;
     const std::string& line = lines[level == "basic" ? 0 : level == "standard" ? 1 : 2];
     CHECK_MESSAGE(has(line, "level `" + level + "`"), line);
