@@ -117,12 +117,16 @@ public:
               state.error = failure.number();
               state.reason = llvm::formatv("cannot {0}: {1}", stageWords(failure.stage()),
                                            errnoText(failure.number()));
+              // A start that fails elsewhere says nothing about what the probe was for.
+              if (const llvm::StringRef other = stagePrimitive(failure.stage());
+                  !other.empty() && other != row.words)
+                state.blockedBy = other.str();
             },
             [&](const llvm::ErrorInfoBase& other) { state.reason = other.message(); });
     }
     state.works = state.reason.empty();
     if (!state.works)
-      state.fix = primitiveFix(state.name, state.error);
+      state.fix = primitiveFix(state.blockedBy.empty() ? state.name : state.blockedBy, state.error);
     return state;
   }
 
@@ -535,7 +539,9 @@ LevelState levelState(SandboxLevel level) {
     if (each.works || !needs(level, row))
       continue;
     state.available = false;
-    state.blockedBy = hasProcessFiles() ? each.name : "/proc";
+    state.blockedBy = !hasProcessFiles()       ? "/proc"
+                      : each.blockedBy.empty() ? each.name
+                                               : each.blockedBy;
     state.reason = each.reason;
     state.fix = each.fix;
     return state;

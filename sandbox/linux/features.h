@@ -18,9 +18,10 @@ enum class Primitive : uint8_t {
 struct PrimitiveState {
   std::string name; // "user namespace", "Landlock", ...
   bool works = false;
-  int error = 0;      // errno of the step that failed
-  std::string reason; // what was tried and what happened, one sentence
-  std::string fix;    // what to do about it; empty where nothing is known
+  int error = 0;         // errno of the step that failed
+  std::string reason;    // what was tried and what happened, one sentence
+  std::string fix;       // what to do about it; empty where nothing is known
+  std::string blockedBy; // where it could not be tried: the primitive that is missing instead
   Primitive primitive = Primitive::MemfdExecution;
 };
 
