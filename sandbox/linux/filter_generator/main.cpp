@@ -241,6 +241,7 @@ bool prove(FilterChoice choice, llvm::ArrayRef<FilterInstruction> program) {
   if (program.size() > BPF_MAXINSNS)
     return complain("the program is longer than the kernel takes");
   std::vector<int> numbers;
+  numbers.reserve(2048);
   for (int number = 0; number < 2048; ++number)
     numbers.push_back(number);
   for (uint32_t number :

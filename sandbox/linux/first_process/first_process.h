@@ -24,7 +24,7 @@ inline Failure failed(Stage stage, long result, uint32_t index = 0) {
 }
 
 /// The umask that the caller's thread had; the command gets it back.
-extern long callerFileMode;
+extern long callerFileMode; // NOLINT(bugprone-dynamic-static-initializers): a declaration
 
 /// The plan in memory.
 struct Plan {
