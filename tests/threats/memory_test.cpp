@@ -49,8 +49,7 @@ std::string runaway(const std::string& body, const std::string& uses = {}) {
 
 } // namespace
 
-TEST_CASE("T076 whatever a program grows without an end, it ends with a report when the system has "
-          "no more memory") {
+TEST_CASE("T076 whatever a program grows, it ends with a report when there is no more memory") {
   if (!canLimit()) {
     MESSAGE("no prlimit, or a sanitizer");
     return;
@@ -102,8 +101,7 @@ TEST_CASE("T076 a built program has the same end") {
   expectOutOfMemory(limited(tree, tree.root() + "/main", {}, 400));
 }
 
-TEST_CASE(
-    "T076 a region that grows ends in an error of the check when the system has no more memory") {
+TEST_CASE("T076 a region that grows ends in an error of the check when there is no more memory") {
   if (!canLimit()) {
     MESSAGE("no prlimit, or a sanitizer");
     return;
