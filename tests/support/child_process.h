@@ -12,8 +12,8 @@ struct ChildRequest {
   std::vector<std::string> arguments; // [0] is the program
   std::string directory;              // working directory; empty means this process's
   std::string input;                  // standard input, then end of file
-  std::chrono::seconds limit{60};
-  size_t outputLimit = 16u << 20; // bytes kept of each stream; more ends the child
+  std::chrono::seconds limit{600};    // against what hangs for ever; slow is no fault
+  size_t outputLimit = 16u << 20;     // bytes kept of each stream; more ends the child
 };
 
 struct ChildResult {
@@ -29,7 +29,7 @@ struct ChildResult {
 /// Starts the child in a process group of its own and waits; past the limit the group is killed.
 ChildResult runChild(const ChildRequest& request);
 
-/// "exit code 1", "killed by signal 11", "no end after 60 s".
+/// "exit code 1", "killed by signal 11", "no end after 600 s".
 std::string describeEnd(const ChildResult& result, const ChildRequest& request);
 
 /// The whole file, or nothing where there is none.
