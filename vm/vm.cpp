@@ -585,21 +585,24 @@ Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
 
 Trap Vm::judge(const Import& import, uint32_t importIndex) const {
   const bool isForeign = module_.natives[importIndex].isForeign();
+  // What is rare stands apart: made here, it would cost every call registers (bench/run.sh gate).
+  constexpr auto refused = [](const Vm& vm, uint32_t at) __attribute__((noinline, cold)) {
+    return Trap::make(TrapKind::Refused, "`" + vm.module_.natives[at].name + "` is not in the library");
+  };
   // A name outside the table is denied, also where the verifier was not asked (T060). One that is in it is never
   // foreign: what a row means is not for a module to say.
   if ((import.native == nullptr) != isForeign)
-    return Trap::make(TrapKind::Refused, "`" + module_.natives[importIndex].name + "` is not in the library");
+    return refused(*this, importIndex);
 #ifndef GOS_MEASURE_WITHOUT_GATE
-  if (mode_ == Mode::Fold) {
-    const Capability capability = isForeign ? Capability::Foreign : import.native->capability;
-    // Apart from the common way, which it would cost registers (bench/run.sh gate).
-    const auto impure = [&]() __attribute__((noinline, cold)) -> Trap {
-      if (callingVerdict(capability) == ClassVerdict::Deny)
-        return Trap::denied(describeCall(capability));
+  if (mode_ == Mode::Fold) [[unlikely]] {
+    const Capability capability = import.native == nullptr ? Capability::Foreign : import.native->capability;
+    constexpr auto impure = [](const Vm& vm, Capability asked) __attribute__((noinline, cold)) -> Trap {
+      if (vm.callingVerdict(asked) == ClassVerdict::Deny)
+        return Trap::denied(vm.describeCall(asked));
       return {};
     };
     if (capability != Capability::Pure)
-      return impure();
+      return impure(*this, capability);
   }
 #endif
   return {};
