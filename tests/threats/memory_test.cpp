@@ -49,7 +49,7 @@ std::string runaway(const std::string& body, const std::string& uses = {}) {
 
 } // namespace
 
-TEST_CASE("T076 whatever a program grows, it ends with a report when there is no more memory") {
+TEST_CASE("memory: whatever a program grows, it ends with a report when there is no more memory") {
   if (!canLimit()) {
     MESSAGE("no prlimit, or a sanitizer");
     return;
@@ -85,7 +85,7 @@ TEST_CASE("T076 whatever a program grows, it ends with a report when there is no
   }
 }
 
-TEST_CASE("T076 a built program has the same end") {
+TEST_CASE("memory: a built program has the same end") {
   if (!canLimit()) {
     MESSAGE("no prlimit, or a sanitizer");
     return;
@@ -101,7 +101,7 @@ TEST_CASE("T076 a built program has the same end") {
   expectOutOfMemory(limited(tree, tree.root() + "/main", {}, 400));
 }
 
-TEST_CASE("T076 a region that grows ends in an error of the check when there is no more memory") {
+TEST_CASE("memory: a region that grows ends in an error of the check when there is no more memory") {
   if (!canLimit()) {
     MESSAGE("no prlimit, or a sanitizer");
     return;
@@ -118,7 +118,7 @@ TEST_CASE("T076 a region that grows ends in an error of the check when there is 
   CHECK_MESSAGE(StringRef(outcome.err).contains("GX0009"), outcome.err);
 }
 
-TEST_CASE("T076 the compiler itself ends with a message when the system has no more memory") {
+TEST_CASE("memory: the compiler itself ends with a message when the system has no more memory") {
   if (!canLimit()) {
     MESSAGE("no prlimit, or a sanitizer");
     return;
