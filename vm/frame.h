@@ -35,7 +35,9 @@ struct Frame {
 inline constexpr unsigned kHaltOpcode = kOpcodeCount;
 /// Ends a goroutine, in the same way.
 inline constexpr unsigned kGoroutineEndOpcode = kOpcodeCount + 1;
-static_assert(kGoroutineEndOpcode <= 255);
+/// Stands at a place that has not been reached yet (Vm::watchLines), in the loaded code alone.
+inline constexpr unsigned kWatchedOpcode = kOpcodeCount + 2;
+static_assert(kWatchedOpcode <= 255);
 
 /// Slots that an allocating instruction finds in operand D; this many or more: look the layout up.
 inline constexpr uint8_t kManySlots = 255;

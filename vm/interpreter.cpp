@@ -141,8 +141,9 @@ Trap Vm::interpret() {
 #include "vm/opcodes.def"
       &&op_Halt,
       &&op_GoroutineEnd,
+      &&op_Watched,
   };
-  static_assert(sizeof(kLabels) / sizeof(kLabels[0]) == kGoroutineEndOpcode + 1);
+  static_assert(sizeof(kLabels) / sizeof(kLabels[0]) == kWatchedOpcode + 1);
 
   Frame* fp = top_;
   const Instruction* pc = fp->pc;
@@ -915,6 +916,11 @@ op_Halt:
   top_ = fp;
   steps_ = fuel;
   return {};
+
+op_Watched: // puts the instruction in its place, which is then the next one
+  --pc;
+  SlowPaths::placeReached(*this, pc);
+  NEXT();
 
 op_GoroutineEnd:
   top_ = fp;

@@ -253,6 +253,8 @@ Trap Scheduler::spawn(Value closure, Value task) {
   ++goroutine->cohort->live;
   ++goroutine->cohort->references;
   ++live_;
+  if (vm_.turnState_ != 0) // an uneven turn for who spawned it, too
+    vm_.startSlice();
   return {};
 }
 
@@ -603,6 +605,8 @@ bool Scheduler::switchAway() {
     useMainStack();
     return false;
   }
+  if (const uint64_t turn = vm_.nextTurn())
+    std::swap(ready_.front(), ready_[turn % ready_.size()]);
   Goroutine& next = *goroutines_[ready_.front()];
   ready_.pop_front();
   current_ = &next;

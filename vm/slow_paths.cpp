@@ -91,6 +91,8 @@ SlowPaths::OutOfFuel SlowPaths::outOfFuel(Vm& vm) {
     raiseSteps(vm);
     return OutOfFuel::Raised;
   }
+  if (vm.sliceGoesOn_ || !vm.scheduler_)
+    return OutOfFuel::GoOn;
   // The library is never interrupted: what it does to a lock or a queue is done in one piece. Nor is a run within a run,
   // which stands on the C stack.
   if (vm.nesting_ != 1 || vm.top_->function->source->transparent || !vm.scheduler_->endSlice())

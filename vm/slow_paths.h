@@ -28,6 +28,9 @@ struct SlowPaths {
   static bool survive(Vm& vm);
   static void releaseArguments(Vm& vm, const RuntimeFunction& callee, Value* outgoing);
 
+  /// Marks a place of Vm::watchLines and puts back the instruction that stands there.
+  static void placeReached(Vm& vm, const Instruction* at);
+
   // ---- calls ----
   static bool nativeCall(Vm& vm, uint32_t import, Value* outgoing, Value& destination);
 

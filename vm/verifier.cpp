@@ -19,9 +19,9 @@ public:
   explicit LayoutVerifier(const ModuleFacts& facts) : facts_(facts) {}
 
   /// Ranges first, for all: the later checks look through ids.
-  llvm::Error verifyShapes() const {
+  llvm::Error verifyShapes(size_t first) const {
     const Module& module = facts_.module();
-    for (size_t i = 0; i < module.layouts.size(); ++i)
+    for (size_t i = first; i < module.layouts.size(); ++i)
       if (const char* fault = shapeFault(module.layouts[i]))
         return refuse("layout " + llvm::Twine(i) + " (`" + module.layouts[i].name + "`): " + fault);
     return llvm::Error::success();
@@ -157,19 +157,30 @@ bool isStartable(const ModuleFacts& facts, FunctionId id) {
 } // namespace
 
 llvm::Error verify(const Module& module, const NativeTable& natives) {
+  Verified nothing;
+  return verifyGrowth(module, natives, nothing);
+}
+
+llvm::Error verifyGrowth(const Module& module, const NativeTable& natives, Verified& verified) {
   const ModuleFacts facts(module);
   const LayoutVerifier layouts(facts);
-  if (llvm::Error error = layouts.verifyShapes())
+  if (module.layouts.size() < verified.layouts || module.functions.size() < verified.functions ||
+      module.globals.size() < verified.globals || module.formats.size() < verified.formats ||
+      module.natives.size() < verified.natives || module.strings.size() < verified.validText.size())
+    return refuse("module has shrunk");
+  const auto newFunctions = llvm::ArrayRef(module.functions).drop_front(verified.functions);
+  const auto newGlobals = llvm::ArrayRef(module.globals).drop_front(verified.globals);
+  if (llvm::Error error = layouts.verifyShapes(verified.layouts))
     return error;
-  for (const Function& function : module.functions)
+  for (const Function& function : newFunctions)
     if (const char* fault = tableFault(facts, function))
       return refuse("function `" + function.name + "`: " + fault);
   if (llvm::Error error = layouts.verifyHooks())
     return error;
-  for (const Global& global : module.globals)
+  for (const Global& global : newGlobals)
     if (!facts.inRange(global.layout) || facts.layout(global.layout).kind != LayoutKind::Cell)
       return refuse("global `" + global.name + "` is no cell");
-  for (const Global& global : module.globals) {
+  for (const Global& global : newGlobals) {
     if (global.initialiser == FunctionId::None)
       continue;
     if (index(global.initialiser) >= module.functions.size())
@@ -178,10 +189,10 @@ llvm::Error verify(const Module& module, const NativeTable& natives) {
     if (function.parameterCount != 0 || !facts.matches(function.result, facts.layout(global.layout).element))
       return refuse("initialiser of global `" + global.name + "` does not fit it");
   }
-  for (const FormatSpec& spec : module.formats)
+  for (const FormatSpec& spec : llvm::ArrayRef(module.formats).drop_front(verified.formats))
     if (spec.align > FormatSpec::Align::Right || spec.kind > FormatSpec::Kind::Octal)
       return refuse("format is not sane");
-  for (const NativeImport& import : module.natives)
+  for (const NativeImport& import : llvm::ArrayRef(module.natives).drop_front(verified.natives))
     if (llvm::Error error = verifyImport(facts, import, natives))
       return error;
   for (FunctionId start : {module.initialiser, module.entry})
@@ -194,16 +205,19 @@ llvm::Error verify(const Module& module, const NativeTable& natives) {
       facts.layout(module.functions[index(module.initialiser)].result).kind != LayoutKind::Int)
     return refuse("initialiser answers a value");
 
-  llvm::BitVector validText(unsigned(module.strings.size()));
-  for (unsigned i = 0; i < module.strings.size(); ++i)
+  llvm::BitVector validText = verified.validText;
+  validText.resize(unsigned(module.strings.size()));
+  for (unsigned i = verified.validText.size(); i < module.strings.size(); ++i)
     validText[i] = isValidUtf8(module.strings[i]);
   std::optional<LayoutId> integer;
   for (size_t i = 0; i < module.layouts.size() && !integer; ++i)
     if (module.layouts[i].kind == LayoutKind::Int)
       integer = LayoutId(uint32_t(i));
-  for (const Function& function : module.functions)
+  for (const Function& function : newFunctions)
     if (llvm::Error error = verifyCode(facts, function, validText, integer))
       return error;
+  verified = {module.layouts.size(), module.functions.size(), module.globals.size(),
+              module.formats.size(), module.natives.size(),   std::move(validText)};
   return llvm::Error::success();
 }
 

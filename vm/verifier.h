@@ -5,6 +5,7 @@
 #include "vm/module.h"
 #include "vm/native.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/Support/Error.h"
 
 namespace gos::vm {
@@ -14,5 +15,13 @@ namespace gos::vm {
 /// complete, directly before its consumer, and never jumped into; jumps forward and inside the function, except the
 /// two that count a step; a terminator at the end; imports in the table and at layouts their signature allows.
 llvm::Error verify(const Module& module, const NativeTable& natives);
+
+/// What of a module has passed, which has only grown since, at the ends of its tables (hooks of layouts may change).
+struct Verified {
+  size_t layouts = 0, functions = 0, globals = 0, formats = 0, natives = 0;
+  llvm::BitVector validText; // by string
+};
+/// Looks at what is new, by the same rules, and at what refers to it. `verified` grows when all of it has passed.
+llvm::Error verifyGrowth(const Module& module, const NativeTable& natives, Verified& verified);
 
 } // namespace gos::vm

@@ -21,6 +21,8 @@ constexpr size_t kGuardBytes = size_t(64) << 10;
 constexpr int64_t kNativeSteps = 8; // beside what the body charges
 constexpr int64_t kEnterSteps = 32; // a run within a run
 constexpr int64_t kSliceSteps = 100'000; // of a goroutine, about a tenth of a millisecond
+constexpr int64_t kProgressSteps = 100'000'000; // between two calls of VmOptions::progress
+constexpr uint64_t kLongestUnevenSlice = 2'000; // with VmOptions::scheduleSeed
 
 std::vector<LayoutInfo> digest(const Module& module) {
   std::vector<LayoutInfo> infos(module.layouts.size());
@@ -81,15 +83,20 @@ std::vector<LayoutInfo> digest(const Module& module) {
   return infos;
 }
 
-std::vector<std::vector<uint16_t>> captureReferences(const Module& module) {
-  std::vector<std::vector<uint16_t>> result(module.functions.size());
-  for (size_t i = 0; i < result.size(); ++i) {
+void addCaptureReferences(const Module& module, std::vector<std::vector<uint16_t>>& result) {
+  size_t i = result.size();
+  result.resize(module.functions.size());
+  for (; i < result.size(); ++i) {
     const Function& function = module.functions[i];
     const unsigned parameters = function.parameterCount - function.captureCount;
     for (unsigned capture = 0; capture < function.captureCount; ++capture)
       if (module.layouts[index(function.registers[parameters + capture])].isReference())
         result[i].push_back(uint16_t(capture));
   }
+}
+std::vector<std::vector<uint16_t>> captureReferences(const Module& module) {
+  std::vector<std::vector<uint16_t>> result;
+  addCaptureReferences(module, result);
   return result;
 }
 
@@ -130,10 +137,12 @@ Span spanAt(const Function& function, uint32_t pc) {
 
 llvm::Expected<std::unique_ptr<Vm>> Vm::create(const Module& module, const NativeTable& natives, VmOptions options) {
   const Verification verification = options.verification;
+  Verified verified;
   if (verification == Verification::Verify)
-    if (llvm::Error error = verify(module, natives))
+    if (llvm::Error error = verifyGrowth(module, natives, verified))
       return error;
   std::unique_ptr<Vm> vm(new Vm(module, std::move(options)));
+  vm->verified_ = std::move(verified);
   if (llvm::Error error = vm->load(natives))
     return error;
   return vm;
@@ -163,7 +172,8 @@ void Vm::restart(VmOptions options) {
   host_ = std::move(options.host);
   scheduler_.reset();
   blocked_ = false;
-  beyond_ = 0;
+  turnState_ = options.scheduleSeed;
+  progress_ = std::move(options.progress);
   heap_.reset(options.heapBytes == 0 ? machineMemory() : options.heapBytes);
   heap_.setForeign(options.foreign); // handles of before went to the library of before
   if (foreign_ != options.foreign)
@@ -176,7 +186,7 @@ void Vm::restart(VmOptions options) {
   knownGlobals_ = options.knownGlobals;
   knownGlobalsRead_.clear();
   stepsLimit_ = int64_t(std::min<uint64_t>(options.steps, INT64_MAX));
-  steps_ = stepsLimit_;
+  resetSteps();
   depthLimit_ = std::clamp<uint64_t>(options.depth, 1, 10'000'000);
   outputLimit_ = options.outputBytes;
   initialised_ = false;
@@ -238,6 +248,8 @@ Instruction Vm::patch(Instruction instruction, const Function& function) {
   if (op == Opcode::LoadString && layout(layoutOf(instruction.a())).kind == LayoutKind::Vec)
     return Instruction::abx(op, instruction.a(),
                             constantFor(byteConstant(instruction.bx(), layoutOf(instruction.a()))));
+  if (op == Opcode::LoadString && instruction.bx() < stringConstants_.size())
+    return Instruction::abx(op, instruction.a(), stringConstants_[instruction.bx()], instruction.d());
   if (op == Opcode::NewUnitVariant)
     return Instruction::abx(Opcode::LoadString, instruction.a(),
                             constantFor(unitVariant(LayoutId(instruction.b()), instruction.c())));
@@ -271,14 +283,23 @@ llvm::Error Vm::load(const NativeTable& natives) {
 llvm::Error Vm::extend(const NativeTable& natives) {
   if (top_ != frames_ || nesting_ != 0)
     return llvm::createStringError(llvm::errc::invalid_argument, "the module of a Vm grows between runs");
-  if (llvm::Error error = verify(module_, natives))
+  if (llvm::Error error = verifyGrowth(module_, natives, verified_))
     return error;
   layouts_ = digest(module_);
-  captureReferences_ = captureReferences(module_);
-  functions_.clear();
-  referenceParameters_.clear();
-  imports_.clear();
-  code_.clear();
+  addCaptureReferences(module_, captureReferences_);
+  if (functions_.capacity() < module_.functions.size()) {
+    std::vector<RuntimeFunction> larger;
+    larger.reserve(2 * module_.functions.size());
+    larger.insert(larger.end(), functions_.begin(), functions_.end());
+    olderFunctions_.push_back(std::exchange(functions_, std::move(larger)));
+  }
+  // The functions of the module have moved, as the table that they stand in has grown.
+  const auto follow = [&](std::vector<RuntimeFunction>& table) {
+    for (size_t i = 0; i < table.size(); ++i)
+      table[i].source = &module_.functions[i];
+  };
+  llvm::for_each(olderFunctions_, follow);
+  follow(functions_);
   return loadModule(natives);
 }
 
@@ -286,29 +307,40 @@ Value Vm::globalContent(uint32_t global) const {
   return global < globals_.size() ? asCell(globals_[global])->content : 0;
 }
 
-void Vm::prepareInterrupts() { uninterrupted_ = code_; }
+void Vm::prepareInterrupts() { interruptible_ = true; }
 
 void Vm::interrupt() {
-  if (uninterrupted_.size() != code_.size())
+  if (!interruptible_)
     return;
+  interrupted_ = true;
   // The loop reads every instruction from memory, and nothing is owed between two of them: a jump back and the first
   // instruction of a function become a panic.
   const auto stop = [](const Instruction* at) {
     volatile uint64_t& word = const_cast<Instruction*>(at)->word;
     word = Instruction::abx(Opcode::PanicCode, 0, 0, uint8_t(PanicReason::Unreachable)).word;
   };
-  for (Instruction& instruction : code_)
-    if (instruction.op() == Opcode::LoopJump || instruction.op() == Opcode::ForLoopI64)
-      stop(&instruction);
+  for (std::vector<Instruction>& block : code_)
+    for (Instruction& instruction : block)
+      if (instruction.op() == Opcode::LoopJump || instruction.op() == Opcode::ForLoopI64)
+        stop(&instruction);
   for (const RuntimeFunction& function : functions_)
     if (function.source != nullptr && !function.source->code.empty())
       stop(function.code);
 }
 
 void Vm::endInterrupts() {
-  if (uninterrupted_.size() == code_.size())
-    std::copy(uninterrupted_.begin(), uninterrupted_.end(), code_.begin()); // in place: it is pointed into
-  uninterrupted_.clear();
+  interruptible_ = false;
+  if (!std::exchange(interrupted_, false))
+    return;
+  for (size_t i = 0; i < functions_.size(); ++i) {
+    auto* code = const_cast<Instruction*>(functions_[i].code);
+    const std::vector<Instruction>& source = module_.functions[i].code;
+    for (size_t at = 0; at < source.size(); ++at)
+      if (source[at].op() == Opcode::LoopJump || source[at].op() == Opcode::ForLoopI64)
+        code[at] = source[at]; // `patch` leaves these as they are
+    if (!source.empty())
+      code[0] = firstInstructions_[i];
+  }
 }
 
 llvm::Error Vm::loadModule(const NativeTable& natives) {
@@ -321,7 +353,8 @@ llvm::Error Vm::loadModule(const NativeTable& natives) {
     Heap::makeImmortal(string);
     strings_.push_back(fromObject(string));
   }
-  constantObjects_ = strings_;
+  for (size_t i = stringConstants_.size(); i < strings_.size(); ++i)
+    stringConstants_.push_back(constantFor(strings_[i]));
   for (size_t i = globals_.size(); i < module_.globals.size(); ++i) {
     const Global& global = module_.globals[i];
     // The cell is immortal; what it holds is not, and is counted like everything else.
@@ -332,7 +365,8 @@ llvm::Error Vm::loadModule(const NativeTable& natives) {
     globals_.push_back(fromObject(cell));
     globalReady_.push_back(kGlobalUnset);
   }
-  for (const NativeImport& import : module_.natives) {
+  for (size_t at = imports_.size(); at < module_.natives.size(); ++at) {
+    const NativeImport& import = module_.natives[at];
     Import& loaded = imports_.emplace_back();
     loaded.native = natives.find(import.name);
     loaded.resultIsReference = isReference(import.result);
@@ -350,16 +384,19 @@ llvm::Error Vm::loadModule(const NativeTable& natives) {
     }
   }
 
+  const size_t first = functions_.size();
   size_t total = 0;
-  for (const Function& function : module_.functions)
-    total += function.code.size();
-  code_.reserve(total); // never moves: RuntimeFunction::code points into it
+  for (size_t i = first; i < module_.functions.size(); ++i)
+    total += module_.functions[i].code.size();
+  std::vector<Instruction>& block = code_.emplace_back();
+  block.reserve(total); // never moves: RuntimeFunction::code points into it
   functions_.resize(module_.functions.size());
   referenceParameters_.resize(module_.functions.size());
-  for (size_t i = 0; i < module_.functions.size(); ++i) {
+  firstInstructions_.resize(module_.functions.size());
+  for (size_t i = first; i < module_.functions.size(); ++i) {
     const Function& function = module_.functions[i];
     RuntimeFunction& loaded = functions_[i];
-    loaded.code = code_.data() + code_.size();
+    loaded.code = block.data() + block.size();
     loaded.source = &function;
     loaded.registerLayouts = function.registers.data();
     loaded.registers = uint32_t(function.registers.size());
@@ -380,10 +417,12 @@ llvm::Error Vm::loadModule(const NativeTable& natives) {
     for (const Instruction instruction : function.code) {
       if (uint8_t(instruction.word) >= kOpcodeCount)
         return llvm::createStringError(llvm::errc::invalid_argument, "unknown opcode");
-      code_.push_back(patch(instruction, function));
+      block.push_back(patch(instruction, function));
     }
+    if (!function.code.empty())
+      firstInstructions_[i] = *loaded.code;
   }
-  steps_ = stepsLimit_; // loading is not the program's work
+  resetSteps(); // loading is not the program's work
   return llvm::Error::success();
 }
 
@@ -487,7 +526,20 @@ Trap Vm::charge(uint64_t steps) {
   return steps_ < 0 && !refill() ? Trap::budget("steps", uint64_t(stepsLimit_)) : Trap{};
 }
 
-uint64_t Vm::stepsUsed() const { return uint64_t(stepsLimit_ - steps_ - beyond_); }
+uint64_t Vm::stepsUsed() const { return uint64_t(stepsLimit_ - steps_ - withheld_ - beyond_); }
+
+void Vm::resetSteps() {
+  steps_ = stepsLimit_;
+  withheld_ = beyond_ = 0;
+  withhold();
+}
+
+void Vm::withhold() {
+  if (!progress_ || steps_ <= kProgressSteps)
+    return;
+  withheld_ = steps_ - kProgressSteps;
+  steps_ = kProgressSteps;
+}
 
 Scheduler& Vm::scheduler() {
   if (!scheduler_)
@@ -496,12 +548,35 @@ Scheduler& Vm::scheduler() {
 }
 
 void Vm::startSlice() {
-  const int64_t all = steps_ + beyond_;
-  steps_ = scheduler_ && scheduler_->others() ? std::min(all, kSliceSteps) : all;
+  const int64_t all = steps_ + withheld_ + beyond_;
+  withheld_ = 0;
+  const int64_t slice = turnState_ == 0 ? kSliceSteps : int64_t(nextTurn() % kLongestUnevenSlice);
+  steps_ = scheduler_ && scheduler_->others() ? std::min(all, slice) : all;
   beyond_ = all - steps_;
+  withhold();
+}
+
+uint64_t Vm::nextTurn() {
+  if (turnState_ == 0)
+    return 0;
+  // SplitMix64: every seed gives a sequence of its own. The state is never 0.
+  uint64_t mixed = turnState_ += 0x9e3779b97f4a7c15u;
+  turnState_ += turnState_ == 0;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
+  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
+  return mixed ^ mixed >> 31;
 }
 
 bool Vm::refill() {
+  sliceGoesOn_ = false;
+  if (withheld_ != 0) {
+    steps_ += std::exchange(withheld_, 0);
+    withhold();
+    progress_(stepsUsed());
+    sliceGoesOn_ = steps_ >= 0;
+    if (sliceGoesOn_)
+      return true;
+  }
   if (beyond_ == 0)
     return false;
   startSlice();

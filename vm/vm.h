@@ -16,6 +16,7 @@
 #include "vm/native.h"
 #include "vm/scheduler.h"
 #include "vm/trap.h"
+#include "vm/verifier.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
@@ -23,6 +24,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -69,6 +71,11 @@ struct VmOptions {
   /// The library that foreign imports are found in; outlives the Vm, or its next restart. Without one a program that has
   /// such imports is refused; a fold is refused at the call, which the gate denies first below `full`.
   ForeignLinker* foreign = nullptr;
+  /// Not 0: goroutines take turns in an order that is a function of this number, with turns of uneven length. For tests
+  /// that look for what depends on the order.
+  uint64_t scheduleSeed = 0;
+  /// Told the steps so far about every tenth of a second of work, if it is there. Turns of goroutines are the same.
+  std::function<void(uint64_t steps)> progress;
 };
 
 /// Something outside the program text that a fold used.
@@ -119,8 +126,9 @@ public:
   Scheduler* schedulerIfAny() const { return scheduler_.get(); }
   /// Called before the thread waits for the world: what is buffered goes out.
   void setBeforeWaiting(void (*hook)(Vm&)) { beforeWaiting_ = hook; }
-  /// The module has grown since it was loaded, at the ends of its tables: verifies it and loads it again. Heap,
-  /// globals and host stay as they are. An error leaves a Vm that must not run any more. For `gos repl`.
+  /// The module has grown since it was loaded, at the ends of its tables (hooks of layouts may have changed): verifies
+  /// and loads what is new. Heap, globals, host and goroutines stay as they are. An error leaves a Vm that must not run
+  /// any more. For `gos repl`.
   llvm::Error extend(const NativeTable& natives);
   /// The (borrowed) content of a global's cell.
   Value globalContent(uint32_t global) const;
@@ -129,6 +137,9 @@ public:
   void prepareInterrupts();
   void interrupt();
   void endInterrupts();
+  /// From here on each place of the module (numbered as vm/coverage.h does) that the program comes to is marked with 1.
+  /// A place costs something once. `seen` has a byte a place and outlives the Vm; not with `extend` or `restart`.
+  void watchLines(llvm::MutableArrayRef<uint8_t> seen);
   /// Says where the program is, for a trap that is not raised. From a native, or what it calls.
   void addTrace(TrapDetails& details) const { takeTrace(details); }
   /// Charges work that a native does in bulk; GX0009 when the steps are used up.
@@ -206,6 +217,7 @@ private:
 
   Vm(const Module& module, VmOptions options);
   llvm::Error load(const NativeTable& natives);
+  /// Loads what was not loaded yet.
   llvm::Error loadModule(const NativeTable& natives);
   /// Finds the entry point of a foreign import, and loads the library for it.
   llvm::Error link(Import& import, const NativeImport& wanted);
@@ -226,10 +238,16 @@ private:
              Value& result);
   void takeTrace(TrapDetails& details) const;
   static TraceFrame traceFrame(const Frame& frame);
-  /// The steps of the current slice are used up: true if there are more, and a new slice has begun.
+  /// The steps of the current slice are used up: true if there are more, and a new slice has begun (or goes on, see
+  /// sliceGoesOn_).
   bool refill();
+  /// All steps are left.
+  void resetSteps();
+  void withhold();
   /// A turn of a goroutine: a part of the steps that are left, if there are others.
   void startSlice();
+  /// The next number of the sequence of VmOptions::scheduleSeed; 0 for ever where there is none.
+  uint64_t nextTurn();
   void beforeWaiting() {
     if (beforeWaiting_ != nullptr)
       beforeWaiting_(*this);
@@ -252,11 +270,24 @@ private:
   ForeignLinker* foreign_ = nullptr;
 
   std::vector<RuntimeFunction> functions_;
+  /// Tables that were too small for an extension: goroutines that wait point into them.
+  std::vector<std::vector<RuntimeFunction>> olderFunctions_;
   std::vector<Import> imports_;
-  std::vector<Instruction> code_;   // of all functions, with the operands that `patch` resolves
-  std::vector<Instruction> uninterrupted_; // the code, while an interrupt may change it
+  /// Code of all functions, with the operands that `patch` resolves: one block a load, none of which ever moves.
+  std::vector<std::vector<Instruction>> code_;
+  std::vector<Instruction> firstInstructions_; // by function, to take back what `interrupt` changed
+  bool interruptible_ = false, interrupted_ = false;
+  Verified verified_;
+  struct WatchedPlace {
+    Instruction* at;
+    uint32_t number; // of the place
+    uint64_t word;   // what stands there once it has been reached
+  };
+  std::vector<WatchedPlace> watched_; // ascending
+  llvm::MutableArrayRef<uint8_t> seen_;
   std::vector<Value> strings_;      // immortal: the module's
-  std::vector<Value> constantObjects_; // immortal: the module's strings, then byte vectors and unit variants
+  std::vector<Value> constantObjects_; // immortal: strings of the module, byte vectors and unit variants
+  std::vector<uint32_t> stringConstants_; // by string: its place in constantObjects_
   std::vector<Value> globals_;      // immortal cells
   std::vector<uint8_t> globalReady_; // kGlobalUnset, kGlobalRunning or kGlobalReady
   const llvm::DenseMap<uint32_t, KnownGlobal>* knownGlobals_ = nullptr;
@@ -278,8 +309,12 @@ private:
   unsigned nesting_ = 0; // runs within runs, bounded for the sake of the C stack
 
   int64_t steps_;        // left in this slice
+  int64_t withheld_ = 0; // of this slice, until progress has been told
   int64_t beyond_ = 0;   // left after it
+  bool sliceGoesOn_ = false; // what `refill` gave is more of the same slice
+  std::function<void(uint64_t)> progress_;
   int64_t stepsLimit_;
+  uint64_t turnState_ = 0; // 0: first come, first served
   Trap pending_;         // the trap a slow path raised
   bool initialised_ = false;
   uint32_t currentImport_ = kNoPackage;

@@ -43,6 +43,75 @@ bool isFence(StringRef line, char& character, size_t& length) {
   return length >= 3;
 }
 
+constexpr size_t kMostColumns = 64;
+
+/// The cells of a line of a table. A bar in code or behind a backslash separates nothing.
+std::vector<std::string> cellsOf(StringRef line) {
+  line = line.trim();
+  line.consume_front("|");
+  std::vector<std::string> cells(1);
+  bool inCode = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    inCode ^= line[i] == '`';
+    if (line[i] == '\\' && i + 1 < line.size() && line[i + 1] == '|') {
+      cells.back() += line[++i];
+    } else if (line[i] == '|' && !inCode) {
+      if (cells.size() == kMostColumns)
+        break;
+      cells.emplace_back();
+    } else {
+      cells.back() += line[i];
+    }
+  }
+  for (std::string& cell : cells)
+    cell = StringRef(cell).trim().str();
+  if (cells.size() > 1 && cells.back().empty())
+    cells.pop_back();
+  return cells;
+}
+
+/// `|---|:--:|--:|`: the line beneath the heading of a table.
+std::optional<std::vector<Alignment>> alignmentsOf(StringRef line) {
+  if (!line.contains('|') || !line.contains('-') ||
+      line.find_first_not_of("|-: ") != StringRef::npos)
+    return std::nullopt;
+  std::vector<Alignment> alignments;
+  for (StringRef cell : cellsOf(line)) {
+    const bool left = cell.consume_front(":"), right = cell.consume_back(":");
+    if (cell.empty() || cell.find_first_not_of('-') != StringRef::npos)
+      return std::nullopt;
+    alignments.push_back(left && right ? Alignment::Centre
+                         : right       ? Alignment::Right
+                         : left        ? Alignment::Left
+                                       : Alignment::None);
+  }
+  return alignments;
+}
+
+/// The table that begins with this line, whose further lines are taken from `text`.
+std::optional<Block> tableOf(StringRef line, StringRef& text) {
+  if (!line.contains('|'))
+    return std::nullopt;
+  const auto [second, behind] = text.split('\n');
+  auto alignments = alignmentsOf(second);
+  Block block;
+  block.kind = Block::Kind::Table;
+  block.rows.push_back(cellsOf(line));
+  if (!alignments || alignments->size() != block.rows.front().size())
+    return std::nullopt;
+  block.alignments = std::move(*alignments);
+  text = behind;
+  while (!text.empty()) {
+    const auto [row, rest] = text.split('\n');
+    if (!row.contains('|'))
+      break;
+    text = rest;
+    block.rows.push_back(cellsOf(row));
+    block.rows.back().resize(block.alignments.size());
+  }
+  return block;
+}
+
 } // namespace
 
 std::vector<Block> parseMarkdown(StringRef text) {
@@ -95,6 +164,23 @@ std::vector<Block> parseMarkdown(StringRef text) {
       open = true;
       continue;
     }
+    if (line.ltrim(' ').starts_with(">")) {
+      const StringRef quoted = line.ltrim(' ').drop_front().trim();
+      if (open && blocks.back().kind == Block::Kind::Quote) {
+        blocks.back().text += " " + quoted.str();
+      } else {
+        Block& block = blocks.emplace_back();
+        block.kind = Block::Kind::Quote;
+        block.text = quoted.str();
+      }
+      open = true;
+      continue;
+    }
+    if (!open)
+      if (auto table = tableOf(line, text)) {
+        blocks.push_back(std::move(*table));
+        continue;
+      }
     if (open && !blocks.empty()) {
       blocks.back().text += " " + line.trim().str();
       continue;
@@ -200,7 +286,7 @@ std::vector<Run> parseInline(StringRef text) {
 
 std::string summary(StringRef text) {
   for (const Block& block : parseMarkdown(text)) {
-    if (block.kind == Block::Kind::Code)
+    if (block.kind == Block::Kind::Code || block.kind == Block::Kind::Table)
       continue;
     const StringRef whole = block.text;
     for (size_t at = whole.find(". "); at != StringRef::npos; at = whole.find(". ", at + 1))

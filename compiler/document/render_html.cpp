@@ -342,18 +342,14 @@ private:
 
   std::string markdown(StringRef text) {
     std::string result;
-    StringRef list; // the list that is open
+    std::vector<StringRef> lists; // that are open, each with an open item
+    const auto closeLists = [&](size_t kept) {
+      for (; lists.size() > kept; lists.pop_back())
+        result += ("</li>\n</" + lists.back() + ">\n").str();
+    };
     for (const Block& block : parseMarkdown(text)) {
-      const StringRef wanted = block.kind != Block::Kind::Item ? StringRef()
-                               : block.marker.empty()          ? "ul"
-                                                               : "ol";
-      if (list != wanted) {
-        if (!list.empty())
-          result += ("</" + list + ">\n").str();
-        if (!wanted.empty())
-          result += ("<" + wanted + ">\n").str();
-        list = wanted;
-      }
+      if (block.kind != Block::Kind::Item)
+        closeLists(0);
       switch (block.kind) {
       case Block::Kind::Code:
         result += "<pre><code>" +
@@ -364,17 +360,51 @@ private:
       case Block::Kind::Heading:
         result += "<p class=\"heading\">" + inlineText(block.text) + "</p>\n";
         break;
-      case Block::Kind::Item:
-        result += "<li>" + inlineText(block.text) + "</li>\n";
+      case Block::Kind::Item: {
+        const StringRef list = block.marker.empty() ? "ul" : "ol";
+        const size_t depth = std::min<size_t>(block.level, lists.size());
+        closeLists(depth + 1);
+        if (lists.size() == depth + 1 && lists.back() != list)
+          closeLists(depth);
+        if (lists.size() == depth + 1) {
+          result += "</li>\n";
+        } else {
+          result += ("<" + list + ">\n").str();
+          lists.push_back(list);
+        }
+        result += "<li>" + inlineText(block.text);
+        break;
+      }
+      case Block::Kind::Quote:
+        result += "<blockquote>" + inlineText(block.text) + "</blockquote>\n";
+        break;
+      case Block::Kind::Table:
+        result += table(block);
         break;
       case Block::Kind::Paragraph:
         result += "<p>" + inlineText(block.text) + "</p>\n";
         break;
       }
     }
-    if (!list.empty())
-      result += ("</" + list + ">\n").str();
+    closeLists(0);
     return result;
+  }
+
+  std::string table(const Block& block) {
+    std::string result = "<div class=\"wide\"><table class=\"cells\">\n";
+    for (size_t row = 0; row != block.rows.size(); ++row) {
+      result += "<tr>";
+      for (size_t column = 0; column != block.alignments.size(); ++column) {
+        const StringRef tag = row == 0 ? "th" : "td";
+        const Alignment alignment = block.alignments[column];
+        result += ("<" + tag).str();
+        if (alignment == Alignment::Right || alignment == Alignment::Centre)
+          result += alignment == Alignment::Right ? " class=\"right\"" : " class=\"centre\"";
+        result += ">" + inlineText(block.rows[row][column]) + ("</" + tag + ">").str();
+      }
+      result += "</tr>\n";
+    }
+    return result + "</table></div>\n";
   }
 
   void indexItems(llvm::ArrayRef<Item> items, const Module& module, std::string& text,

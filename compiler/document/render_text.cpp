@@ -15,6 +15,8 @@ using llvm::StringRef;
 
 constexpr StringRef kBold = "\x1b[1m", kCyan = "\x1b[36m", kDim = "\x1b[2m", kReset = "\x1b[0m";
 
+constexpr size_t kWidestColumn = 60; // of a table: what is wider sticks out
+
 size_t widthOf(StringRef text) {
   const int width = llvm::sys::unicode::columnWidthUTF8(text);
   return width < 0 ? text.size() : size_t(width);
@@ -155,9 +157,49 @@ public:
         wrapped(block.text, 0, at + unsigned(marker.size()) + 1, at + unsigned(marker.size()) + 1);
         break;
       }
+      case Block::Kind::Quote:
+        wrapped(block.text, indent + 2, indent + 2);
+        break;
+      case Block::Kind::Table:
+        table(block, indent);
+        break;
       case Block::Kind::Paragraph:
         wrapped(block.text, indent, indent);
         break;
+      }
+    }
+  }
+
+  /// Columns side by side, the heading underlined. Marks of code stay, those of other runs go.
+  void table(const Block& block, unsigned indent) {
+    std::vector<std::vector<std::string>> rows;
+    std::vector<size_t> widths(block.alignments.size(), 0);
+    for (const std::vector<std::string>& row : block.rows) {
+      std::vector<std::string>& shown = rows.emplace_back();
+      for (size_t column = 0; column != widths.size(); ++column) {
+        std::string& cell = shown.emplace_back();
+        for (const Run& run : parseInline(row[column]))
+          cell += run.kind == Run::Kind::Code ? "`" + run.text + "`" : run.text;
+        cell = escapeForText(cell);
+        widths[column] = std::max(widths[column], std::min<size_t>(widthOf(cell), kWidestColumn));
+      }
+    }
+    for (size_t row = 0; row != rows.size(); ++row) {
+      std::string line;
+      for (size_t column = 0; column != widths.size(); ++column) {
+        const std::string& cell = rows[row][column];
+        const size_t room = widths[column] - std::min<size_t>(widthOf(cell), widths[column]);
+        const size_t before = block.alignments[column] == Alignment::Right    ? room
+                              : block.alignments[column] == Alignment::Centre ? room / 2
+                                                                              : 0;
+        line += std::string(before, ' ') + cell + std::string(room - before + 2, ' ');
+      }
+      out_.indent(indent) << StringRef(line).rtrim() << '\n';
+      if (row == 0) {
+        line.clear();
+        for (size_t width : widths)
+          line += std::string(width, '-') + "  ";
+        out_.indent(indent) << StringRef(line).rtrim() << '\n';
       }
     }
   }

@@ -1,12 +1,17 @@
-// gos new: a project in a new directory, whole or not at all.
+// gos new: a project in a new directory or an empty one, whole or not at all.
 
 #include "compiler/driver/command.h"
 #include "manifest/manifest.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>
@@ -151,15 +156,18 @@ int fail(const llvm::Twine& text, StringRef hint = {}) {
   return kExitDiagnostics;
 }
 
-bool isEmptyDirectory(const std::string& path) {
+/// Does the directory hold nothing but, perhaps, what `git init` makes? None if it cannot be read.
+std::optional<bool> hasRoom(const std::string& path) {
   DIR* stream = ::opendir(path.c_str());
   if (!stream)
-    return false;
-  bool isEmpty = true;
-  while (const dirent* entry = ::readdir(stream))
-    isEmpty &= StringRef(entry->d_name) == "." || StringRef(entry->d_name) == "..";
+    return std::nullopt;
+  bool hasRoom = true;
+  while (const dirent* entry = ::readdir(stream)) {
+    const StringRef name = entry->d_name;
+    hasRoom &= name == "." || name == ".." || name == ".git";
+  }
   ::closedir(stream);
-  return isEmpty;
+  return hasRoom;
 }
 
 /// Writes one file of the project beneath `directory`. False with errno set.
@@ -186,6 +194,39 @@ bool writeFile(const std::string& directory, StringRef path, StringRef text) {
   return written;
 }
 
+/// The entries of a project's directory, the manifest last: with it the directory becomes a
+/// project.
+std::vector<std::string> topEntries(llvm::ArrayRef<TemplateFile> files) {
+  std::vector<std::string> entries;
+  for (const TemplateFile& file : files)
+    if (const std::string top = file.path.split('/').first.str();
+        top != "project.toml" && !llvm::is_contained(entries, top))
+      entries.push_back(top);
+  entries.push_back("project.toml");
+  return entries;
+}
+
+/// Moves what was made into a directory that is there. False with errno set; then nothing was
+/// moved.
+bool moveInto(const std::string& draft, const std::string& target,
+              llvm::ArrayRef<TemplateFile> files) {
+  const std::vector<std::string> entries = topEntries(files);
+  for (size_t done = 0; done != entries.size(); ++done) {
+    const std::string& name = entries[done];
+    // Whatever has appeared there meanwhile stays.
+    if (::renameat2(AT_FDCWD, (draft + "/" + name).c_str(), AT_FDCWD, (target + "/" + name).c_str(),
+                    RENAME_NOREPLACE) == 0)
+      continue;
+    const int number = errno;
+    while (done-- != 0)
+      (void)::rename((target + "/" + entries[done]).c_str(), (draft + "/" + entries[done]).c_str());
+    errno = number;
+    return false;
+  }
+  ::rmdir(draft.c_str());
+  return true;
+}
+
 /// Takes back what was written, in the reverse order.
 void removeFiles(const std::string& directory, llvm::ArrayRef<TemplateFile> files) {
   for (const TemplateFile& file : files)
@@ -198,24 +239,43 @@ void removeFiles(const std::string& directory, llvm::ArrayRef<TemplateFile> file
 } // namespace
 
 int runNew(const Options& options) {
-  const StringRef target = StringRef(options.operands.front()).rtrim('/');
-  const size_t slash = target.rfind('/');
-  const StringRef name = slash == StringRef::npos ? target : target.drop_front(slash + 1);
-  if (name == "." || name == "..")
+  const StringRef given = options.operands.front();
+  std::string target = given.rtrim('/').str();
+  if (target.empty())
+    target = "/";
+  struct stat status;
+  const bool exists = ::lstat(target.c_str(), &status) == 0;
+  if (exists && !S_ISDIR(status.st_mode))
     return fail(quoted(target) + " is there already", "name a directory that is to be made");
+  // `.` and `..` are called what they are called.
+  const StringRef last = StringRef(target).substr(StringRef(target).rfind('/') + 1);
+  std::string name = options.projectName.empty() ? last.str() : options.projectName;
+  const bool isDots = last == "." || last == "..";
+  if (isDots && options.projectName.empty()) {
+    llvm::SmallString<256> real;
+    if (const std::error_code error = llvm::sys::fs::real_path(target, real))
+      return fail(quoted(target) + " has no name: " + error.message(), "give one: `--name=NAME`");
+    name = llvm::sys::path::filename(real).str();
+  }
   if (const StringRef problem = problemOf(name); !problem.empty())
     return fail(quoted(name) + " cannot name a project: " + problem,
-                "the last part of the directory is the name");
-  struct stat status;
-  if (::lstat(target.str().c_str(), &status) == 0) {
-    if (!S_ISDIR(status.st_mode))
-      return fail(quoted(target) + " is there already", "name a directory that is to be made");
-    if (!isEmptyDirectory(target.str()))
+                options.projectName.empty()
+                    ? "the last part of the directory is the name; `--name=NAME` gives another one"
+                    : "choose another one for `--name`");
+  if (exists) {
+    const std::optional<bool> room = hasRoom(target);
+    if (!room)
+      return fail("cannot read " + quoted(target) + ": " + systemWords(errno));
+    if (!*room)
       return fail(quoted(target) + " is not empty", "name a directory that is to be made");
   }
 
-  // The whole project appears in one step: it is made beside its place, and renamed.
-  const std::string parent = slash == StringRef::npos ? "." : target.take_front(slash + 1).str();
+  // The project appears whole or not at all: it is made beside its place (in it, if it is there),
+  // and renamed.
+  const size_t slash = StringRef(target).rfind('/');
+  const std::string parent = exists                     ? target
+                             : slash == StringRef::npos ? "."
+                                                        : target.substr(0, slash + 1);
   uint64_t number = 0;
   if (getrandom(&number, sizeof number, 0) != ssize_t(sizeof number))
     return fail("no random number: " + systemWords(errno));
@@ -232,17 +292,21 @@ int runNew(const Options& options) {
     removeFiles(draft, files);
     return fail("cannot write " + quoted(file.path) + ": " + systemWords(problem));
   }
-  if (::rename(draft.c_str(), target.str().c_str()) != 0) {
+  if (exists ? !moveInto(draft, target, files) : ::rename(draft.c_str(), target.c_str()) != 0) {
     const int problem = errno;
     removeFiles(draft, files);
     return fail("cannot make " + quoted(target) + ": " + systemWords(problem));
   }
-  llvm::outs() << "made " << quoted(target) << ":\n";
+  llvm::outs() << "made " << quoted(isDots ? name : target) << ":\n";
   for (const TemplateFile& file : files)
     llvm::outs() << "  " << file.path << '\n';
-  llvm::outs() << (options.projectTemplate == ProjectTemplate::Library ? "try `gos test "
+  const StringRef place = target == "." ? StringRef() : StringRef(target);
+  llvm::outs() << (options.projectTemplate == ProjectTemplate::Library ? "try `gos test"
                                                                        : "try `gos run ")
-               << target << "`\n";
+               << (options.projectTemplate == ProjectTemplate::Library
+                       ? (place.empty() ? "" : " ") + place.str()
+                       : (place.empty() ? "." : place.str()))
+               << "`\n";
   return kExitClean;
 }
 

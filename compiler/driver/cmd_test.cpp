@@ -2,9 +2,8 @@
 
 #include "compiler/driver/command.h"
 #include "compiler/driver/pipeline.h"
+#include "compiler/driver/test_loading.h"
 #include "compiler/driver/test_units.h"
-#include "compiler/testing/discovery.h"
-#include "compiler/testing/doc_tests.h"
 #include "compiler/testing/report.h"
 #include "compiler/testing/runner.h"
 #include "compiler/testing/selection.h"
@@ -12,12 +11,11 @@
 #include "diagnostics/json_writer.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <deque>
 #include <unistd.h>
 
 namespace gos::driver {
@@ -28,23 +26,18 @@ using testing::Outcome;
 using testing::Test;
 using testing::Verdict;
 
-constexpr size_t kPlacesShown = 8;          // of a stack trace
-constexpr size_t kUnitDiagnostics = 10'000; // so that every doc-test gets its own
+constexpr size_t kPlacesShown = 8;  // of a stack trace
+constexpr unsigned kRaceOrders = 8; // of --race
+constexpr size_t kUnitsAhead = 64;  // whose tests run before those of the first are told
 
-std::string keyOf(const Test& test) {
-  return test.file + "\n" + test.name;
-}
-
-/// One unit, compiled: its tests with their entries, and what became of the doc-tests that do not
-/// compile.
-struct Unit {
-  std::unique_ptr<Compilation> compilation;
-  std::vector<std::string> files; // of the unit's own package, in order
-  std::vector<Test> tests;        // in order of the files; doc-tests behind the others of a file
-  llvm::StringMap<std::string> brokenDocTests; // diagnostics, by key
-  std::string module; // serialised; entries of the tests that have a function, in order
-  bool loaded = false;
-  bool foldFailed = false;
+/// A unit whose tests run, or wait for those of the units before.
+struct OpenUnit {
+  TestUnit unit;
+  std::vector<size_t> chosen; // of its tests, in the order that they are told
+  std::vector<size_t> places; // index into `chosen`, by job
+  size_t firstJob = 0;        // counted over all units
+  size_t next = 0;            // of `chosen`: not told yet
+  bool begun = false;
 };
 
 class TestCommand {
@@ -52,10 +45,14 @@ public:
   TestCommand(const Options& options, testing::Selection selection)
       : options_(options), flags_(options.test), selection_(std::move(selection)),
         junitStream_(junitText_), start_(std::chrono::steady_clock::now()) {
-    const bool shuffles = flags_.shuffle || flags_.seed;
-    if (shuffles)
-      seed_ = flags_.seed ? *flags_.seed
-                          : uint64_t(start_.time_since_epoch().count()) ^ uint64_t(::getpid());
+    const uint64_t seed =
+        flags_.seed ? *flags_.seed
+                    : (uint64_t(start_.time_since_epoch().count()) ^ uint64_t(::getpid())) %
+                          1'000'000'000; // short enough to be typed
+    if (flags_.shuffle || (flags_.seed && !flags_.race))
+      seed_ = seed;
+    if (flags_.race)
+      raceSeed_ = seed;
     switch (flags_.format) {
     case TestFlags::Format::Text:
       reports_.push_back(testing::textReport(llvm::outs(), colourFor(options.colour, STDOUT_FILENO),
@@ -76,12 +73,11 @@ public:
     if (seed_ && !flags_.list && !options_.quiet)
       (flags_.format == TestFlags::Format::Text ? llvm::outs() : llvm::errs())
           << "shuffled with --seed=" << *seed_ << '\n';
-    for (const std::string& path : units) {
-      runUnit(path);
-      llvm::outs().flush();
-      if (signal_ != 0 || (flags_.failFast && (summary_.failed || summary_.notLoaded)))
-        break;
-    }
+    if (raceSeed_ && !flags_.list && !options_.quiet)
+      (flags_.format == TestFlags::Format::Text ? llvm::outs() : llvm::errs())
+          << "each test under " << kRaceOrders << " orders, from --race --seed=" << *raceSeed_
+          << '\n';
+    flags_.list ? listUnits(units) : runUnits(units);
     int code = summary_.failed || summary_.notLoaded ? kExitDiagnostics : kExitClean;
     if (!sayUnmatched())
       code = kExitDiagnostics;
@@ -92,7 +88,7 @@ public:
                                          .count());
     for (auto& report : reports_)
       report->finish(summary_);
-    if (!writeJunit())
+    if (!writeJunit() || !writeCoverage())
       code = kExitDiagnostics;
     if (signal_ != 0) {
       llvm::outs().flush();
@@ -103,129 +99,87 @@ public:
   }
 
 private:
-  // ---- compiling ------------------------------------------------------------------------------
-
-  bool wantsTest(const Test& test) {
-    return (!flags_.onlyIgnored || test.isIgnored) && selection_.wants(test);
-  }
   bool runs(const Test& test) const {
     return !test.isSkipped && (!test.isIgnored || flags_.includeIgnored || flags_.onlyIgnored);
   }
-
-  /// Compiles the unit with the doc-tests that compile. A doc-test that does not is taken out and
-  /// fails alone; whatever else is wrong is the unit's.
-  Unit load(const std::string& path) {
-    Unit unit;
-    llvm::StringSet<> without;
-    bool withDocTests = true;
-    for (;;) {
-      unit.compilation = std::make_unique<Compilation>(options_);
-      Compilation& compilation = *unit.compilation;
-      compilation.engine().setLimit(kUnitDiagnostics);
-      std::vector<Test> own, all;
-      testing::DocTests docs;
-      compilation.compileTests([&](check::ProgramInput& input) {
-        Engine& engine = compilation.engine();
-        unit.files.clear();
-        for (const resolve::SourceModule& module : input.packages.front().modules)
-          unit.files.push_back(compilation.sources().file(module.file.id).name);
-        own = testing::findTests(input, engine);
-        all = testing::findDocTests(input);
-        if (llvm::sys::fs::is_regular_file(path)) {
-          // A file that is asked for brings the modules beside it, and not their tests.
-          unit.files.resize(1);
-          llvm::erase_if(own, [&](const Test& test) { return test.file != unit.files.front(); });
-        }
-        for (const Test& test : all)
-          if (!withDocTests || flags_.list || !wantsTest(test) ||
-              !llvm::is_contained(unit.files, test.file))
-            without.insert(keyOf(test));
-        docs = testing::addDocTests(input, without, engine);
-      });
-      unit.loaded = compilation.compile(path, /*needsMain=*/false);
-      if (unit.loaded)
-        testing::settleResults(own, compilation.program(), compilation.engine());
-      std::optional<vm::Module> module;
-      if (unit.loaded && !compilation.engine().hasErrors()) {
-        std::vector<ast::FunctionItem*> entries;
-        for (std::vector<Test>* tests : {&own, &docs.tests})
-          for (Test& test : *tests)
-            entries.push_back(test.function);
-        module = compilation.lowerEntries(entries);
-      }
-      unit.loaded = module && !compilation.engine().hasErrors();
-      if (unit.loaded) {
-        unit.module = vm::serialise(*module);
-        if (!flags_.junitOut.empty() && !compilation.checkOutput(flags_.junitOut))
-          unit.loaded = false;
-        place(unit, own, all, docs);
-        return unit;
-      }
-      if (!takeOutBroken(unit, docs, without, withDocTests)) {
-        unit.foldFailed = compilation.foldFailed();
-        return unit;
-      }
-    }
-  }
-
-  /// Moves the diagnostics of doc-tests to them. False when there is nothing to try again.
-  static bool takeOutBroken(Unit& unit, const testing::DocTests& docs, llvm::StringSet<>& without,
-                            bool& withDocTests) {
-    Compilation& compilation = *unit.compilation;
-    bool found = false;
-    compilation.engine().sort();
-    for (const Diagnostic& diagnostic : compilation.engine().diagnostics()) {
-      if (diagnostic.severity != Severity::Error || diagnostic.labels.empty())
-        continue;
-      const auto test =
-          testing::docTestOf(docs, compilation.sources(), diagnostic.labels.front().span);
-      if (!test)
-        continue;
-      found = true;
-      const std::string key = keyOf(docs.tests[*test]);
-      without.insert(key);
-      llvm::raw_string_ostream out(unit.brokenDocTests[key]);
-      renderText(out, diagnostic, compilation.sources(), Colour::Off);
-    }
-    if (found)
-      return true;
-    // Beside doc-tests the program may mean something else: without them it has the last word.
-    if (docs.tests.empty() || !withDocTests)
-      return false;
-    withDocTests = false;
-    for (const Test& test : docs.tests)
-      unit.brokenDocTests[keyOf(test)] = "the package does not compile together with its doc-tests";
-    return true;
-  }
-
-  /// Brings the tests into the order of the files, with the numbers of their entries.
-  void place(Unit& unit, const std::vector<Test>& own, const std::vector<Test>& all,
-             const testing::DocTests& docs) {
-    llvm::StringMap<uint32_t> compiled;
-    for (size_t i = 0; i != docs.tests.size(); ++i)
-      compiled[keyOf(docs.tests[i])] = uint32_t(own.size() + i);
-    for (const std::string& file : unit.files) {
-      for (size_t i = 0; i != own.size(); ++i)
-        if (own[i].file == file) {
-          unit.tests.push_back(own[i]);
-          entries_.push_back(uint32_t(i));
-        }
-      for (const Test& test : all)
-        if (test.file == file) {
-          const auto found = compiled.find(keyOf(test));
-          unit.tests.push_back(test);
-          entries_.push_back(found == compiled.end() ? ~0u : found->second);
-        }
-    }
+  bool stopped() const {
+    return signal_ != 0 || (flags_.failFast && (summary_.failed || summary_.notLoaded));
   }
 
   // ---- running --------------------------------------------------------------------------------
 
-  void runUnit(const std::string& path) {
-    entries_.clear();
-    Unit unit = load(path);
+  OpenUnit load(const std::string& path) {
+    OpenUnit open;
+    open.unit = loadTestUnit(path, options_, selection_);
+    if (!open.unit.loaded)
+      return open;
+    for (size_t i = 0; i != open.unit.tests.size(); ++i)
+      if (wantsTest(options_, selection_, open.unit.tests[i]))
+        open.chosen.push_back(i);
+    if (seed_ && !flags_.list) {
+      std::vector<size_t> order;
+      for (size_t at : testing::shuffledOrder(open.chosen.size(), *seed_))
+        order.push_back(open.chosen[at]);
+      open.chosen = std::move(order);
+    }
+    return open;
+  }
+
+  void listUnits(llvm::ArrayRef<std::string> units) {
+    for (const std::string& path : units) {
+      OpenUnit open = load(path);
+      begin(open);
+      list(open);
+      llvm::outs().flush();
+      if (stopped())
+        return;
+    }
+  }
+
+  /// While the tests of one unit run the next one is compiled, as long as there is room for its
+  /// tests; what is told is told unit by unit all the same.
+  void runUnits(llvm::ArrayRef<std::string> units) {
+    testing::RunnerOptions options;
+    options.parallel = flags_.parallel;
+    options.failFast = flags_.failFast;
+    testing::Runner runner(
+        options, [this](size_t job, const testing::Run& run) { ended(job, run); },
+        [this](size_t job, const testing::Run& run) {
+          const OpenUnit& open = unitOf(job);
+          const Test& test = open.unit.tests[open.chosen[open.places[job - open.firstJob]]];
+          return testing::judge(test, run).verdict == Verdict::Failed;
+        });
+    while (!stopped()) {
+      if (!units.empty() && runner.wantsMore() && open_.size() < kUnitsAhead) {
+        open_.push_back(load(units.front()));
+        units = units.drop_front();
+        start(open_.back(), runner);
+      } else if (!runner.isDone()) {
+        runner.step();
+        signal_ = runner.signal();
+      }
+      if (signal_ == 0)
+        closeFinished();
+      llvm::outs().flush();
+      if (units.empty() && open_.empty())
+        return;
+    }
+    for (const OpenUnit& open : open_) // of what ended early what there is
+      coverage_.add(open.unit.coverage);
+  }
+
+  OpenUnit& unitOf(size_t job) {
+    return *std::prev(
+        llvm::partition_point(open_, [&](const OpenUnit& open) { return open.firstJob <= job; }));
+  }
+
+  /// Tells what there is to say about a unit before its first test.
+  void begin(OpenUnit& open) {
+    if (std::exchange(open.begun, true))
+      return;
+    TestUnit& unit = open.unit;
     printDiagnostics(unit.compilation->engine(), options_);
-    const std::string name = unit.files.empty() ? path : unit.files.front();
+    const std::string name = unit.files.empty() ? unit.path : unit.files.front();
     summary_.files += std::max<size_t>(1, unit.files.size());
     if (!unit.loaded) {
       if (unit.foldFailed)
@@ -237,23 +191,23 @@ private:
     for (const std::string& file : unit.files)
       summary_.filesWithoutTests +=
           llvm::none_of(unit.tests, [&](const Test& test) { return test.file == file; });
-    std::vector<size_t> chosen;
-    for (size_t i = 0; i != unit.tests.size(); ++i)
-      if (wantsTest(unit.tests[i]))
-        chosen.push_back(i);
-    anyChosen_ |= !chosen.empty();
-    if (flags_.list)
-      return list(unit, chosen);
-    if (seed_) {
-      std::vector<size_t> order;
-      for (size_t at : testing::shuffledOrder(chosen.size(), *seed_))
-        order.push_back(chosen[at]);
-      chosen = std::move(order);
-    }
-    runTests(unit, chosen);
+    anyChosen_ |= !open.chosen.empty();
   }
 
-  void tellRefusedFold(const Unit& unit, StringRef file) {
+  /// Tells of the units at the front all of whose tests have been told, and drops them.
+  void closeFinished() {
+    while (!open_.empty() && !stopped()) {
+      OpenUnit& open = open_.front();
+      if (toldJobs_ < open.firstJob + open.places.size())
+        return;
+      begin(open);
+      tellUntil(open, open.chosen.size());
+      coverage_.add(open.unit.coverage);
+      open_.pop_front();
+    }
+  }
+
+  void tellRefusedFold(const TestUnit& unit, StringRef file) {
     Test test;
     test.name = test.bareName = "comptime";
     test.file = file.str();
@@ -265,7 +219,7 @@ private:
         if (!diagnostic.labels.empty()) {
           const Span span = diagnostic.labels.front().span;
           test.line = unit.compilation->sources().locate(span).line;
-          outcome.details = placeText(unit, span);
+          outcome.details = unit.placeText(span);
         }
         break;
       }
@@ -282,9 +236,9 @@ private:
         report->notLoaded(file);
   }
 
-  void list(const Unit& unit, llvm::ArrayRef<size_t> chosen) {
-    for (size_t at : chosen) {
-      const Test& test = unit.tests[at];
+  void list(const OpenUnit& open) {
+    for (size_t at : open.chosen) {
+      const Test& test = open.unit.tests[at];
       if (flags_.format == TestFlags::Format::Json) {
         listJson(test);
         continue;
@@ -302,63 +256,87 @@ private:
   }
   static void listJson(const Test& test);
 
-  void runTests(const Unit& unit, llvm::ArrayRef<size_t> chosen) {
-    std::vector<testing::Job> jobs;
-    std::vector<size_t> places; // index into `chosen`, by job
-    for (size_t i = 0; i != chosen.size(); ++i) {
-      const Test& test = unit.tests[chosen[i]];
-      if (!runs(test) || entries_[chosen[i]] == ~0u)
+  void start(OpenUnit& open, testing::Runner& runner) {
+    open.firstJob = startedJobs_;
+    testing::Batch batch;
+    for (size_t i = 0; i != open.chosen.size(); ++i) {
+      const Test& test = open.unit.tests[open.chosen[i]];
+      const uint32_t entry = open.unit.entries[open.chosen[i]];
+      if (!runs(test) || entry == TestUnit::kNoEntry)
         continue;
       testing::Job job;
-      job.entry = entries_[chosen[i]];
+      job.entry = entry;
       job.limitMilliseconds = test.timeoutMilliseconds.value_or(flags_.timeoutMilliseconds);
-      jobs.push_back(job);
-      places.push_back(i);
-    }
-    size_t next = 0; // of `chosen`: not told yet
-    auto stopped = [&] { return flags_.failFast && summary_.failed != 0; };
-    auto tellUntil = [&](size_t end) {
-      for (; next < end && !stopped(); ++next)
-        tellWithoutRun(unit, chosen[next]);
-    };
-    auto ended = [&](size_t job, const testing::Run& run) {
-      tellUntil(places[job]);
-      if (stopped())
-        return true;
-      const Test& test = unit.tests[chosen[places[job]]];
-      Outcome outcome = testing::judge(test, run);
-      if (outcome.verdict == Verdict::Failed && run.result)
-        outcome.details = traceOf(unit, *run.result);
-      next = places[job] + 1;
-      tell(test, outcome);
-      return outcome.verdict == Verdict::Failed;
-    };
-    auto failed = [&](size_t job, const testing::Run& run) {
-      return testing::judge(unit.tests[chosen[places[job]]], run).verdict == Verdict::Failed;
-    };
-    if (!jobs.empty()) {
-      testing::RunnerOptions runner;
-      runner.parallel = flags_.parallel;
-      runner.failFast = flags_.failFast;
-      runner.directory = unit.compilation->project().root().directory;
-      if (const bindings::Artifact* artifact = unit.compilation->bindings())
-        runner.foreignImage = artifact->image.get();
-      llvm::outs().flush();
-      auto end = testing::runTests(unit.module, jobs, runner, ended, failed);
-      if (!end) {
-        llvm::errs() << "gos: error: the tests could not be run: "
-                     << llvm::toString(end.takeError()) << '\n';
-        ++summary_.notLoaded;
-        return;
+      for (unsigned order = 0; order != (raceSeed_ ? kRaceOrders : 1); ++order) {
+        if (raceSeed_)
+          job.scheduleSeed = schedule(order);
+        batch.jobs.push_back(job);
+        open.places.push_back(i);
       }
-      signal_ = end->signal;
     }
-    if (signal_ == 0)
-      tellUntil(chosen.size());
+    if (batch.jobs.empty())
+      return;
+    startedJobs_ += batch.jobs.size();
+    batch.module = open.unit.module;
+    batch.coverPlaces = open.unit.coverage.placeCount();
+    batch.directory = open.unit.compilation->project().root().directory;
+    if (const bindings::Artifact* artifact = open.unit.compilation->bindings())
+      batch.foreignImage = artifact->image.get();
+    llvm::Error fault = runner.add(std::move(batch));
+    open.unit.module = std::string();
+    if (!fault)
+      return;
+    llvm::errs() << "gos: error: the tests could not be run: " << llvm::toString(std::move(fault))
+                 << '\n';
+    ++summary_.notLoaded;
+    startedJobs_ = open.firstJob;
+    open.places.clear();
+    open.chosen.clear();
   }
 
+  void ended(size_t job, const testing::Run& run) {
+    ++toldJobs_;
+    OpenUnit& open = unitOf(job);
+    while (&open_.front() != &open) { // units without anything to run
+      begin(open_.front());
+      tellUntil(open_.front(), open_.front().chosen.size());
+      coverage_.add(open_.front().unit.coverage);
+      open_.pop_front();
+    }
+    begin(open);
+    const size_t index = job - open.firstJob, place = open.places[index];
+    if (place < open.next || stopped())
+      return; // an earlier order of the test has failed
+    tellUntil(open, place);
+    const Test& test = open.unit.tests[open.chosen[place]];
+    Outcome outcome = testing::judge(test, run);
+    open.unit.coverage.add(run.reached);
+    if (outcome.verdict == Verdict::Failed && run.result)
+      outcome.details = traceOf(open.unit, *run.result);
+    if (raceSeed_) {
+      const bool isLast = index + 1 == open.places.size() || open.places[index + 1] != place;
+      if (outcome.verdict == Verdict::Failed)
+        outcome.details +=
+            "under the order of --race --seed=" + std::to_string(*raceSeed_ + index % kRaceOrders) +
+            "\n";
+      else if (!isLast)
+        return;
+    }
+    open.next = place + 1;
+    tell(test, outcome);
+  }
+
+  /// Tells of the tests before `end` that have no process.
+  void tellUntil(OpenUnit& open, size_t end) {
+    for (; open.next < end && !stopped(); ++open.next)
+      tellWithoutRun(open.unit, open.chosen[open.next]);
+  }
+
+  /// The seed of an order of goroutines; 0 would be none.
+  uint64_t schedule(unsigned order) const { return std::max<uint64_t>(*raceSeed_ + order, 1); }
+
   /// A test that has no process: ignored, skipped, or a doc-test that does not compile.
-  void tellWithoutRun(const Unit& unit, size_t index) {
+  void tellWithoutRun(const TestUnit& unit, size_t index) {
     const Test& test = unit.tests[index];
     Outcome outcome;
     if (test.isSkipped || !runs(test)) {
@@ -366,7 +344,7 @@ private:
       outcome.reason = test.why;
     } else {
       outcome.reason = "does not compile";
-      outcome.details = unit.brokenDocTests.lookup(keyOf(test));
+      outcome.details = unit.brokenDocTests.lookup(TestUnit::keyOf(test));
     }
     tell(test, outcome);
   }
@@ -399,24 +377,7 @@ private:
 
   // ---- places ---------------------------------------------------------------------------------
 
-  /// "at src/lib.gos:3:5"; generated text is shown where it stands.
-  static std::string placeText(const Unit& unit, Span span) {
-    const SourceMap& sources = unit.compilation->sources();
-    for (unsigned depth = 0; depth != 64; ++depth) {
-      const FileId file = sources.fileOf(span);
-      if (file == FileId::None)
-        return {};
-      if (!sources.file(file).parent.valid()) {
-        const LineColumn at = sources.locate(span);
-        return "at " + sources.file(file).name + ":" + std::to_string(at.line) + ":" +
-               std::to_string(at.column) + "\n";
-      }
-      span = sources.file(file).parent;
-    }
-    return {};
-  }
-
-  static std::string traceOf(const Unit& unit, const testing::TestResult& result) {
+  static std::string traceOf(const TestUnit& unit, const testing::TestResult& result) {
     std::string text;
     size_t shown = 0;
     for (const testing::Frame& frame : result.trace) {
@@ -424,7 +385,7 @@ private:
         text += "and " + std::to_string(result.trace.size() - kPlacesShown) + " more calls\n";
         break;
       }
-      text += placeText(unit, frame.span);
+      text += unit.placeText(frame.span);
     }
     return text;
   }
@@ -458,15 +419,37 @@ private:
     return false;
   }
 
+  bool writeCoverage() {
+    if (flags_.coverage.empty())
+      return true;
+    llvm::Error fault = llvm::writeToOutput(flags_.coverage, [&](llvm::raw_ostream& out) {
+      coverage_.write(out);
+      return llvm::Error::success();
+    });
+    if (fault) {
+      llvm::errs() << "gos: error: cannot write " << quoted(flags_.coverage) << ": "
+                   << escapeForText(llvm::toString(std::move(fault))) << '\n';
+      return false;
+    }
+    const testing::Coverage::Total total = coverage_.total();
+    if (!options_.quiet)
+      (flags_.format == TestFlags::Format::Text ? llvm::outs() : llvm::errs())
+          << "coverage: " << total.reached << " of " << total.lines << " lines\n";
+    return true;
+  }
+
   const Options& options_;
   const TestFlags& flags_;
   testing::Selection selection_;
   std::vector<std::unique_ptr<testing::Report>> reports_;
   std::string junitText_;
   llvm::raw_string_ostream junitStream_;
-  std::optional<uint64_t> seed_;
+  std::optional<uint64_t> seed_;     // of --shuffle
+  std::optional<uint64_t> raceSeed_; // of the first order of --race
+  testing::Coverage coverage_;
   testing::Summary summary_;
-  std::vector<uint32_t> entries_; // by test of the unit; ~0: it has none
+  std::deque<OpenUnit> open_; // whose tests run or wait; not told to the end yet
+  size_t startedJobs_ = 0, toldJobs_ = 0;
   std::string lastFile_;
   bool anyChosen_ = false;
   int signal_ = 0;

@@ -24,10 +24,12 @@ Colour colourFor(ColourWhen when, int fd) {
   const char* refused = std::getenv("NO_COLOR");
   if (refused && *refused)
     return Colour::Off;
+  return drawsOver(fd) ? Colour::On : Colour::Off;
+}
+
+bool drawsOver(int fd) {
   const char* terminal = std::getenv("TERM");
-  if (terminal && llvm::StringRef(terminal) == "dumb")
-    return Colour::Off;
-  return isatty(fd) ? Colour::On : Colour::Off;
+  return !(terminal && llvm::StringRef(terminal) == "dumb") && isatty(fd);
 }
 
 void printDiagnostics(Engine& engine, const Options& options) {

@@ -16,6 +16,9 @@ inline constexpr int kExitPanic = 101;
 /// Colour of what goes to `fd`: as asked, or on when it is a terminal (and NO_COLOR is not set).
 Colour colourFor(ColourWhen when, int fd);
 
+/// Is it a terminal on which a line can be drawn over?
+bool drawsOver(int fd);
+
 /// Renders everything an engine holds to standard error.
 void printDiagnostics(Engine& engine, const Options& options);
 

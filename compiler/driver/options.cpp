@@ -289,6 +289,14 @@ private:
       return true;
     case OptionId::TestJunitOut:
       return path("--junit-out", value, options_.test.junitOut);
+    case OptionId::TestCoverage:
+      return path("--coverage", value, options_.test.coverage);
+    case OptionId::TestRace:
+      options_.test.race = true;
+      return true;
+    case OptionId::TestFuzz:
+      return refuse("`--fuzz` is not built yet: what a `#[fuzz]` function is given is not settled",
+                    "write the inputs as `#[test_case(..)]`, or loop over them in a `#[test]`");
     case OptionId::DocMarkdown:
       options_.docMarkdown = true;
       return true;
@@ -306,6 +314,11 @@ private:
         options_.projectTemplate = ProjectTemplate::Binding;
       else
         return closedSet("--template", value, {"bin", "lib", "binding"});
+      return true;
+    case OptionId::NewName:
+      if (value.empty())
+        return refuse("the name of `--name` is empty", seeHelp());
+      options_.projectName = value.str();
       return true;
     case OptionId::CleanAll:
       options_.cleanAll = true;
@@ -466,16 +479,24 @@ void printCommandHelp(llvm::raw_ostream& out, CommandId command) {
            "Every `#[test] fn` runs in a process of its own, in the directory of its project. It fails\n"
            "on a panic, a returned Err, a failed check, or if it asserts nothing. Code in documentation\n"
            "runs as well. Tests are not confined; compile-time regions are.\n"
+           "--coverage counts for each line the tests that came to it; tests themselves, and what only\n"
+           "compile-time regions run, are not counted. Goroutines share no memory, so --race looks for\n"
+           "what depends on their order: it runs a test under eight orders, whose seed is printed, and\n"
+           "names the seed of one that fails.\n"
            "\nexamples:\n"
            "  gos test\n"
            "  gos test --run='^parser::' --fail-fast\n"
            "  gos test --junit-out=report.xml examples/lookup_table\n"
+           "  gos test --coverage=lines.info && genhtml -o site lines.info\n"
+           "  gos test --race --seed=7\n"
            "\nexit code: 0 all passed, 1 a test failed or a file did not load, 2 wrong usage\n";
     break;
   case CommandId::New:
-    out << "\nThe last part of DIR names the project. DIR must not exist, or be empty.\n"
+    out << "\nThe last part of DIR names the project, unless --name does. DIR must not exist, or be empty; it\n"
+           "may hold a `.git`. `gos new .` starts one in the working directory.\n"
            "\nexamples:\n"
            "  gos new hello\n"
+           "  git init hello && cd hello && gos new .\n"
            "  gos new --template=lib shapes\n"
            "  gos new --template=binding fast_stats\n"
            "\nexit code: 0 made, 1 it cannot be made, 2 wrong usage\n";

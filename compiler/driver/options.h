@@ -41,6 +41,8 @@ struct TestFlags {
   unsigned parallel = 0; // 0: one a processor
   enum class Format : uint8_t { Text, Junit, Json } format = Format::Text;
   std::string junitOut;
+  std::string coverage; // where the LCOV goes; empty: nobody asks
+  bool race = false;
 };
 
 enum class ProjectTemplate : uint8_t { Program, Library, Binding };
@@ -65,6 +67,7 @@ struct Options {
   std::string docHtml;
   bool fmtCheck = false;
   ProjectTemplate projectTemplate = ProjectTemplate::Program;
+  std::string projectName; // of new; empty: from the directory
   bool cleanAll = false;
 };
 

@@ -1,6 +1,9 @@
 #include "compiler/driver/pipeline.h"
 
 #include "compiler/driver/binding_modules.h"
+#include "compiler/driver/command.h"
+#include "compiler/driver/fold_progress.h"
+#include "compiler/format/format.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/parse/parse.h"
 #include "stdlib/builtins.h"
@@ -8,6 +11,8 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+
+#include <unistd.h>
 
 namespace gos::driver {
 namespace {
@@ -47,7 +52,35 @@ size_t Compilation::lineCount() const {
 }
 
 bool Compilation::compile(llvm::StringRef path, bool needsMain) {
-  return open(path) && addBindings() && checkAndFold(needsMain);
+  if (!open(path) || !addBindings())
+    return false;
+  enforceLayout();
+  return checkAndFold(needsMain); // whatever was reported, nothing is folded then
+}
+
+/// `enforce-format` of the manifest: a source of the project that `gos fmt` would change is an error.
+void Compilation::enforceLayout() {
+  const Package& root = project_->root();
+  if (!root.manifest || !root.manifest->enforceFormat)
+    return;
+  for (size_t i = 0; i < input_->packages.size() && i < project_->packages.size(); ++i) {
+    if (project_->packages[i].directory != root.directory)
+      continue;
+    for (const resolve::SourceModule& module : input_->packages[i].modules) {
+      const SourceFile& file = sources_.file(module.file.id);
+      const llvm::StringRef text = file.content();
+      const format::Result laidOut = format::formatText(text);
+      if (laidOut.outcome != format::Outcome::Formatted || laidOut.text == text)
+        continue;
+      const auto at = uint32_t(
+          std::mismatch(text.begin(), text.end(), laidOut.text.begin(), laidOut.text.end()).first -
+          text.begin());
+      const uint32_t begin = file.base + std::min(at, uint32_t(text.size()));
+      engine_.report({begin, std::min(begin + 1, file.base + uint32_t(text.size()))},
+                     diag::NotLaidOut, file.name)
+          .help("run `gos fmt`");
+    }
+  }
 }
 
 bool Compilation::open(llvm::StringRef path) {
@@ -175,6 +208,9 @@ bool Compilation::addBindings() {
 bool Compilation::checkAndFold(bool needsMain) {
   fold::FoldContext fold{*input_, policy_, stdlib::nativeTable(), engine_, {}, 0, 0};
   fold.foreign = foreign_.get();
+  FoldProgress progress(llvm::errs(), sources_);
+  if (!options_.quiet && options_.messageFormat == MessageFormat::Text && drawsOver(STDERR_FILENO))
+    fold.progress = [&](Span region, uint64_t steps) { progress.tell(region, steps); };
   for (;;) {
     program_.reset();
     program_ = check::check(*input_, engine_);
@@ -185,6 +221,7 @@ bool Compilation::checkAndFold(bool needsMain) {
       return false;
     }
     const fold::FoldOutcome outcome = fold::foldRound(fold, *program_);
+    progress.clear();
     regionCount_ = fold.record.regions;
     foldInputs_ = fold.record.inputs;
     switch (outcome) {
@@ -213,6 +250,7 @@ std::optional<vm::Module> Compilation::lower(llvm::ArrayRef<ast::FunctionItem*> 
   lower::LowerRequest request;
   request.withMain = withMain;
   request.entries = entries;
+  request.everyLine = !options_.test.coverage.empty();
   auto module = lower::lower(*program_, request, engine_);
   if (!module) {
     std::string why = llvm::toString(module.takeError());

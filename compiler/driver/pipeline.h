@@ -60,6 +60,7 @@ public:
 
 private:
   bool parseProject();
+  void enforceLayout();
   void makePolicy();
   bool checkAndFold(bool needsMain);
   std::optional<vm::Module> lower(llvm::ArrayRef<ast::FunctionItem*> entries, bool withMain);

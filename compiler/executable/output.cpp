@@ -27,13 +27,13 @@ public:
   Finder(const Project& project, Engine& engine) : project_(project), engine_(engine) {}
 
   std::optional<Output> find(StringRef operand, StringRef option) {
-    if (!option.empty())
-      return ofCommandLine(option);
     struct stat status{};
     const std::string path = operand.str();
     const StringRef file = operand.substr(operand.rfind('/') + 1); // npos + 1 is 0
     const bool isFile =
         file != kManifest && ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    if (!option.empty())
+      return ofCommandLine(option, isFile ? nameOfFile(file) : lastPart(project_.root()));
     return isFile ? ofFile(file) : ofProject();
   }
 
@@ -47,12 +47,24 @@ private:
 
   // ---- the three ways to name a place -----------------------------------------------------------
 
-  std::optional<Output> ofCommandLine(StringRef option) {
+  std::optional<Output> ofCommandLine(StringRef option, const std::string& usualName) {
     output_.shown = option.str();
     if (option.contains('\0'))
       return refuse("there is a NUL byte in its name");
+    if (option == "-") {
+      output_.shown = "standard output";
+      if (::isatty(STDOUT_FILENO))
+        return refuse("it is a terminal",
+                      "name a file, or send it to one: `gos build -o - > FILE`");
+      output_.stream = output_.standardOutput = output_.exists = true;
+      return std::move(output_);
+    }
     struct stat status{};
     std::string path = option.str();
+    if (option.ends_with("/") || (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))) {
+      path += (option.ends_with("/") ? "" : "/") + usualName;
+      output_.shown = path;
+    }
     if (::stat(path.c_str(), &status) == 0) {
       if (S_ISDIR(status.st_mode))
         return refuse("it is a directory", "name a file in it");
@@ -86,11 +98,13 @@ private:
     return judge(ChosenBy::CommandLine);
   }
 
+  static std::string nameOfFile(StringRef file) {
+    file.consume_back(kSourceEnding);
+    return file.empty() ? "program" : file.str();
+  }
+
   std::optional<Output> ofFile(StringRef file) {
-    StringRef name = file;
-    name.consume_back(kSourceEnding);
-    output_.shown = name.empty() ? "program" : name.str();
-    output_.name = output_.shown;
+    output_.name = output_.shown = nameOfFile(file);
     output_.directory.reset(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!output_.directory)
       return refuse(errnoText(errno));
@@ -121,7 +135,20 @@ private:
       if (!enter(part.str()))
         return std::nullopt;
     output_.name = parts.back().str();
+    const bool isNamedDirectory = StringRef(path).ends_with("/");
+    if (named && (isNamedDirectory || isDirectory(output_.name))) {
+      if (!enter(output_.name))
+        return std::nullopt;
+      output_.name = lastPart(package);
+      output_.shown += (isNamedDirectory ? "" : "/") + output_.name;
+    }
     return judge(ChosenBy::Project);
+  }
+
+  bool isDirectory(const std::string& name) const {
+    struct stat status{};
+    return ::fstatat(output_.directory.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(status.st_mode);
   }
 
   static std::string lastPart(const Package& package) {
@@ -321,7 +348,9 @@ Written writeOutput(const Output& output, const Image& image, Engine& engine) {
     return Written::No;
   };
   if (output.stream) {
-    UniqueFd stream(::open(output.shown.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    UniqueFd stream(output.standardOutput
+                        ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                        : ::open(output.shown.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (!stream)
       return refuse(errno);
     const int error = writeImage(stream.get(), image);

@@ -21,11 +21,13 @@ struct Output {
   std::string name;   // in the directory
   bool exists = false;
   bool stream = false; // a device or a pipe of the command line: written into, never replaced
+  bool standardOutput = false; // a stream too
 };
 
 /// Finds the place: `option` of -o; else of a FILE its name without `.gos` in the working
 /// directory; else `project.output`, or the last part of the project's id, beneath the project.
-/// None after a report.
+/// A directory, there or named with a `/` at its end, means the usual name in it; `-o -` is
+/// standard output. None after a report.
 std::optional<Output> findOutput(const Project& project, llvm::StringRef operand,
                                  llvm::StringRef option, Engine& engine);
 

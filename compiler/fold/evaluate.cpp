@@ -24,7 +24,7 @@ llvm::Expected<std::unique_ptr<Evaluator>> Evaluator::create(llvm::StringRef mod
   return evaluator;
 }
 
-RegionAnswer Evaluator::evaluate(size_t index, Origin origin) {
+RegionAnswer Evaluator::evaluate(size_t index, Origin origin, std::function<void(uint64_t)> progress) {
   RegionAnswer answer;
   const vm::FunctionId thunk = module_.regions[index];
   const vm::Function& function = module_.functions[vm::index(thunk)];
@@ -38,6 +38,7 @@ RegionAnswer Evaluator::evaluate(size_t index, Origin origin) {
   options.outputBytes = policy_.budgets.outputBytes;
   options.verification = vm::Verification::Verified; // `create` did
   options.foreign = foreign_;
+  options.progress = std::move(progress);
   if (origin == Origin::OwnPackage)
     if (auto known = known_.find(function.package); known != known_.end())
       options.knownGlobals = &known->second;

@@ -51,8 +51,8 @@ public:
                                                            vm::ForeignLinker* foreign = nullptr);
 
   size_t regionCount() const { return module_.regions.size(); }
-  /// Runs region `index` of the module afresh: own heap, own globals, own budgets.
-  RegionAnswer evaluate(size_t index, Origin origin);
+  /// Runs region `index` of the module afresh: own heap, own globals, own budgets. `progress` as of vm::VmOptions.
+  RegionAnswer evaluate(size_t index, Origin origin, std::function<void(uint64_t)> progress = {});
 
   /// From now on regions of that package read this value of a constant, instead of computing it again. Only they: to
   /// those of others the gate might have refused what it was computed from. `read`: from outside the program text.

@@ -220,7 +220,11 @@ private:
     const FileId file = sources.fileOf(region.node->span);
     const bool foreign = (file != FileId::None && sources.file(file).foreign) ||
                          (context_.hasForeignText && reachesForeignText(module, module.regions[index], sources));
-    RegionAnswer answer = evaluator.evaluate(index, foreign ? Origin::Foreign : Origin::OwnPackage);
+    std::function<void(uint64_t)> progress;
+    if (context_.progress)
+      progress = [&](uint64_t steps) { context_.progress(region.node->span, steps); };
+    RegionAnswer answer =
+        evaluator.evaluate(index, foreign ? Origin::Foreign : Origin::OwnPackage, std::move(progress));
     context_.record.inputs.insert(context_.record.inputs.end(), answer.inputs.begin(), answer.inputs.end());
     context_.record.steps += answer.steps;
     read_ |= readSomething(answer);

@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct FoldContext {
   bool hasForeignText = false; // stands in the program: code of several packages made it
   /// The library of Rust bindings, for regions at `full`; loaded when one of them calls it.
   vm::ForeignLinker* foreign = nullptr;
+  /// Told of a region that takes long: the steps that it has done.
+  std::function<void(Span region, uint64_t steps)> progress;
 };
 
 /// Generated text may hold regions of its own; more rounds than this do not settle (GC0007).

@@ -202,7 +202,7 @@ void Emitter::simplify() {
   }
 }
 
-bool Emitter::finish(const Registers& registers, vm::Function& out) {
+bool Emitter::finish(const Registers& registers, vm::Function& out, bool everyLine) {
   Registers::Numbering numbering = registers.number();
   if (numbering.layouts.size() > 0xffff || outgoing_ > 0xffff)
     return false;
@@ -289,7 +289,7 @@ bool Emitter::finish(const Registers& registers, vm::Function& out) {
     Op op = ops_[i];
     uint32_t pc = position[i];
     assert(out.code.size() == pc);
-    if (!isSilent(op.op) && op.span.valid() && !(op.span == lineSpan)) {
+    if ((everyLine ? i >= shift : !isSilent(op.op)) && op.span.valid() && !(op.span == lineSpan)) {
       out.lines.push_back({pc, op.span});
       lineSpan = op.span;
     }

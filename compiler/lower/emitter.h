@@ -56,7 +56,8 @@ public:
   }
 
   /// False when the function is too large for the operand fields.
-  bool finish(const Registers& registers, vm::Function& out);
+  /// `everyLine` as in LowerRequest; what stands before everything else belongs to no line then.
+  bool finish(const Registers& registers, vm::Function& out, bool everyLine = false);
 
 private:
   struct Op {

@@ -46,7 +46,7 @@ void FunctionLowering::lower() {
 void FunctionLowering::finish() {
   out_.result = resultLayout_;
   out_.parameterCount = uint16_t(registers_.parameterCount());
-  if (!code_.finish(registers_, out_))
+  if (!code_.finish(registers_, out_, module_.everyLine()))
     module_.notYet(instance_.span, "a function as large as this one");
 }
 

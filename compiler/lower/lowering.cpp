@@ -357,6 +357,7 @@ void ModuleLowering::lowerInstance(const Instance& instance) {
 }
 
 llvm::Expected<vm::Module> ModuleLowering::run(const LowerRequest& request) {
+  everyLine_ = request.everyLine;
   types().allowInstances();
   if (request.session && program_.main)
     module_.entry = sessionLine(*request.session);

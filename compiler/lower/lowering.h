@@ -30,6 +30,8 @@ struct LowerRequest {
   /// Functions without parameters that are entries too, such as tests: behind the regions in
   /// Module::regions.
   llvm::ArrayRef<ast::FunctionItem*> entries;
+  /// Line tables name every place, not only those that can trap: for coverage.
+  bool everyLine = false;
   /// With it `main` is this line alone.
   const SessionLine* session = nullptr;
   /// Filled with the item of every global, null for a variable of a session.

@@ -58,6 +58,8 @@ public:
   Layouts& layouts() { return layouts_; }
   vm::Module& module() { return module_; }
   Engine& engine() { return engine_; }
+  /// LowerRequest::everyLine.
+  bool everyLine() const { return everyLine_; }
 
   /// Concrete: parameters replaced, projections followed.
   Type* instantiate(Type* type, const Environment& environment);
@@ -112,6 +114,7 @@ private:
 
   check::Program& program_;
   Engine& engine_;
+  bool everyLine_ = false;
   vm::Module module_;
   Layouts layouts_;
   std::deque<Instance> queue_;

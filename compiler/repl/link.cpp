@@ -16,9 +16,9 @@ using vm::Opcode;
 /// whatever the numbers. Recursive types are equal as long as nothing says otherwise.
 class Linker::Layouts {
 public:
-  Layouts(const vm::Module& line, const vm::Module& session) : line_(line), session_(session) {
-    for (uint32_t i = 0; i < session.layouts.size(); ++i)
-      byName_[session.layouts[i].name].push_back(i);
+  Layouts(const vm::Module& line, const vm::Module& session,
+          const std::map<std::string, std::vector<uint32_t>>& byName)
+      : line_(line), session_(session), byName_(byName) {
     mapped_.assign(line.layouts.size(), kUnknown);
   }
 
@@ -95,7 +95,7 @@ private:
 
   const vm::Module& line_;
   const vm::Module& session_;
-  std::map<std::string, std::vector<uint32_t>> byName_;
+  const std::map<std::string, std::vector<uint32_t>>& byName_;
   std::vector<uint32_t> mapped_;
   std::map<uint32_t, uint32_t> assumed_;
 };
@@ -104,6 +104,17 @@ uint32_t Linker::string(const std::string& text) {
   auto [found, isNew] = strings_.try_emplace(text, uint32_t(session_.strings.size()));
   if (isNew)
     session_.strings.push_back(text);
+  return found->second;
+}
+
+uint32_t Linker::native(vm::NativeImport import) {
+  std::string key = import.name + '\0' + import.symbol + '\0' + import.signature + '\0';
+  for (size_t i = 0; i < import.parameters.size(); ++i)
+    key += std::to_string(index(import.parameters[i])) + (import.inOut[i] ? "&" : ",");
+  key += std::to_string(index(import.result));
+  auto [found, isNew] = natives_.try_emplace(std::move(key), uint32_t(session_.natives.size()));
+  if (isNew)
+    session_.natives.push_back(std::move(import));
   return found->second;
 }
 
@@ -125,7 +136,7 @@ uint32_t Linker::format(const vm::FormatSpec& spec) {
 llvm::Expected<Linker::Linked> Linker::add(const vm::Module& line, llvm::ArrayRef<GlobalKey> keys) {
   Linked result;
   std::vector<uint32_t> added;
-  const std::vector<uint32_t> layouts = Layouts(line, session_).run(added);
+  const std::vector<uint32_t> layouts = Layouts(line, session_, layoutsByName_).run(added);
   const auto layout = [&](LayoutId id) {
     return index(id) < layouts.size() ? LayoutId(layouts[index(id)]) : id;
   };
@@ -165,6 +176,7 @@ llvm::Expected<Linker::Linked> Linker::add(const vm::Module& line, llvm::ArrayRe
     for (vm::VariantLayout& variant : made.variants)
       for (LayoutId& field : variant.fields)
         field = layout(field);
+    layoutsByName_[made.name].push_back(uint32_t(session_.layouts.size()));
     session_.layouts.push_back(std::move(made));
   }
   for (uint32_t i = 0; i < line.layouts.size(); ++i)
@@ -184,12 +196,12 @@ llvm::Expected<Linker::Linked> Linker::add(const vm::Module& line, llvm::ArrayRe
       known_[key] = number;
   }
 
-  const auto firstNative = uint32_t(session_.natives.size());
+  std::vector<uint32_t> natives;
   for (vm::NativeImport import : line.natives) {
     for (LayoutId& parameter : import.parameters)
       parameter = layout(parameter);
     import.result = layout(import.result);
-    session_.natives.push_back(std::move(import));
+    natives.push_back(native(std::move(import)));
   }
 
   for (const vm::Function& from : line.functions) {
@@ -211,7 +223,7 @@ llvm::Expected<Linker::Linked> Linker::add(const vm::Module& line, llvm::ArrayRe
       else if (op == Opcode::Call || op == Opcode::NewClosure)
         withBx(firstFunction + each.bx());
       else if (op == Opcode::CallNative)
-        withBx(firstNative + each.bx());
+        withBx(natives[each.bx()]);
       else if (op == Opcode::NewStruct)
         withBx(index(layout(LayoutId(each.bx()))));
       else if (op == Opcode::LoadGlobal)

@@ -39,12 +39,15 @@ private:
 
   uint32_t string(const std::string& text);
   uint32_t constant(uint64_t bits);
+  uint32_t native(vm::NativeImport import);
   uint32_t format(const vm::FormatSpec& spec);
 
   vm::Module& session_;
   std::map<GlobalKey, uint32_t> known_;
   std::map<std::string, uint32_t> strings_;
   std::map<uint64_t, uint32_t> constants_;
+  std::map<std::string, uint32_t> natives_;
+  std::map<std::string, std::vector<uint32_t>> layoutsByName_;
 };
 
 } // namespace gos::repl

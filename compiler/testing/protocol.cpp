@@ -9,7 +9,7 @@ namespace {
 
 using llvm::StringRef;
 
-constexpr StringRef kMark = "gos-test-1";
+constexpr StringRef kMark = "gos-test-2";
 constexpr size_t kMaxText = 64 << 10;
 constexpr size_t kMaxName = 1 << 10;
 constexpr size_t kMaxFrames = 64;
@@ -73,6 +73,7 @@ std::string encode(const TestResult& result) {
   body.text(result.message, kMaxText);
   body.text(result.code, kMaxName);
   body.u64(uint64_t(result.exitCode));
+  body.u64(result.milliseconds);
   const size_t frames = std::min(result.trace.size(), kMaxFrames);
   body.u64(frames);
   for (size_t i = 0; i != frames; ++i) {
@@ -104,6 +105,7 @@ std::optional<TestResult> decode(StringRef bytes) {
   result.message = in.text(kMaxText);
   result.code = in.text(kMaxName);
   result.exitCode = int64_t(in.u64());
+  result.milliseconds = in.u64();
   const uint64_t frames = in.u64();
   if (frames > kMaxFrames)
     return std::nullopt;

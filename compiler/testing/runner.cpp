@@ -5,12 +5,15 @@
 #include "sandbox/sys_error.h"
 #include "sandbox/unique_fd.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
+#include <deque>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -71,26 +74,69 @@ llvm::Expected<UniqueFd> sealedModule(StringRef bytes) {
   return file;
 }
 
-/// The signals that the loop waits for, blocked while it lives; and the right to reap what the
-/// tests leave.
+/// Zeroed memory for a worker, whose size nobody can change any more.
+UniqueFd fixedMemory(size_t bytes) {
+  const UniqueFd low(::memfd_create("gos-test-reached", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  UniqueFd file = low.valid() ? lifted(low.get()) : UniqueFd();
+  if (!file.valid() || ::ftruncate(file.get(), off_t(bytes)) != 0 ||
+      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+    return UniqueFd();
+  return file;
+}
+
+constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr unsigned kMostWorkers = 1024;
+
+/// The groups that run, for a signal that comes while the next module is compiled.
+constinit std::atomic<pid_t> runningGroups[kMostWorkers];
+
+void endGroups(int number) {
+  for (std::atomic<pid_t>& group : runningGroups)
+    if (const pid_t pid = group.load(std::memory_order_relaxed); pid > 0)
+      ::kill(-pid, SIGKILL);
+  ::signal(number, SIG_DFL);
+  ::raise(number); // it comes when this has returned
+}
+
+/// The signals that the loop waits for, and the right to reap what the tests leave. Outside of
+/// `Blocked` an interrupt ends the tests and then the program, whatever it is doing.
 class Watch {
 public:
   Watch() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP})
-      sigaddset(&set, number);
-    ::pthread_sigmask(SIG_BLOCK, &set, &before_);
-    fd_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGCHLD);
+    for (int number : kInterrupts)
+      sigaddset(&set_, number);
+    fd_ = UniqueFd(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
     (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    struct sigaction end = {};
+    end.sa_handler = endGroups;
+    sigemptyset(&end.sa_mask);
+    for (size_t i = 0; i != std::size(kInterrupts); ++i) {
+      ::sigaction(kInterrupts[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) // as `nohup` has it
+        ::sigaction(kInterrupts[i], &end, nullptr);
+    }
   }
   ~Watch() {
+    for (size_t i = 0; i != std::size(kInterrupts); ++i)
+      ::sigaction(kInterrupts[i], &before_[i], nullptr);
     (void)::prctl(PR_SET_CHILD_SUBREAPER, 0);
-    fd_.reset();
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
+
+  /// While it lives signals come to `take` alone.
+  class Blocked {
+  public:
+    explicit Blocked(const Watch& watch) { ::pthread_sigmask(SIG_BLOCK, &watch.set_, &before_); }
+    ~Blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    Blocked(const Blocked&) = delete;
+    Blocked& operator=(const Blocked&) = delete;
+
+  private:
+    sigset_t before_;
+  };
   int fd() const { return fd_.get(); }
   /// A signal that asks for the end, or 0.
   int take() {
@@ -104,7 +150,8 @@ public:
   }
 
 private:
-  sigset_t before_;
+  sigset_t set_;
+  struct sigaction before_[std::size(kInterrupts)] = {};
   UniqueFd fd_;
 };
 
@@ -135,60 +182,122 @@ struct Stream {
 
 struct Worker {
   size_t job = 0;
+  unsigned place = 0; // in runningGroups
   pid_t pid = -1;
   Clock::time_point start, deadline;
   Stream output, error, record;
+  UniqueFd reached; // memory that the worker marks places in
   bool timedOut = false;
 };
 
-class Runner {
-public:
-  Runner(llvm::ArrayRef<Job> jobs, const RunnerOptions& options, UniqueFd module,
-         llvm::function_ref<bool(size_t, const Run&)> ended,
-         llvm::function_ref<bool(size_t, const Run&)> failed)
-      : jobs_(jobs), options_(options), module_(std::move(module)), ended_(ended), failed_(failed),
-        runs_(jobs.size()), done_(jobs.size(), false), end_(jobs.size()) {
-    if (options.foreignImage >= 0)
-      foreign_ = lifted(options.foreignImage);
-  }
-  ~Runner() { killAll(); }
+/// A batch whose jobs have not all ended.
+struct OpenBatch {
+  size_t first = 0; // its first job, counted over all batches
+  std::vector<Job> jobs;
+  std::string directory;
+  size_t coverPlaces = 0;
+  UniqueFd module, foreign;
+};
 
-  RunnerEnd run() {
-    const unsigned most =
-        options_.parallel ? options_.parallel : std::max(1u, std::thread::hardware_concurrency());
-    while (told_ != end_ && signal_ == 0) {
-      while (workers_.size() < most && next_ < end_)
-        startNext();
-      tell();
-      if (told_ == end_)
-        break;
-      wait();
-      dropBehindEnd();
-    }
-    tell();
+} // namespace
+
+class Runner::Machinery {
+public:
+  Machinery(RunnerOptions options, Ended ended, Failed failed)
+      : options_(std::move(options)), ended_(std::move(ended)), failed_(std::move(failed)),
+        most_(std::min(kMostWorkers, options_.parallel
+                                         ? options_.parallel
+                                         : std::max(1u, std::thread::hardware_concurrency()))),
+        places_(most_, false) {}
+  ~Machinery() {
     killAll();
     sweep();
-    return {told_, signal_};
   }
 
+  llvm::Error add(Batch batch) {
+    llvm::Expected<UniqueFd> module = sealedModule(batch.module);
+    if (!module)
+      return module.takeError();
+    OpenBatch open;
+    open.first = count_;
+    open.jobs = std::move(batch.jobs);
+    open.directory = std::move(batch.directory);
+    open.coverPlaces = batch.coverPlaces;
+    open.module = std::move(*module);
+    if (batch.foreignImage >= 0)
+      open.foreign = lifted(batch.foreignImage);
+    count_ += open.jobs.size();
+    runs_.resize(count_ - told_);
+    done_.resize(count_ - told_, false);
+    batches_.push_back(std::move(open));
+    startAll();
+    return llvm::Error::success();
+  }
+
+  bool wantsMore() const { return signal == 0 && next_ == count_ && workers_.size() < most_; }
+  bool isDone() const { return told_ >= std::min(count_, end_); }
+
+  void step() {
+    startAll();
+    tell();
+    if (isDone() || signal != 0)
+      return;
+    {
+      const Watch::Blocked blocked(watch_);
+      wait();
+    }
+    dropBehindEnd();
+    if (signal != 0) {
+      tell();
+      killAll();
+      sweep();
+      return;
+    }
+    startAll();
+    tell();
+  }
+
+  int signal = 0;
+
 private:
+  void startAll() {
+    while (workers_.size() < most_ && next_ < std::min(count_, end_))
+      startNext();
+  }
+
+  OpenBatch& batchOf(size_t job) {
+    return *std::prev(llvm::partition_point(
+        batches_, [&](const OpenBatch& batch) { return batch.first <= job; }));
+  }
+
   void startNext() {
     const size_t job = next_++;
     Worker worker;
     worker.job = job;
-    if (const int number = spawn(worker); number != 0) {
-      runs_[job].code = number;
+    worker.place = unsigned(llvm::find(places_, false) - places_.begin());
+    const Job& what = batchOf(job).jobs[job - batchOf(job).first];
+    if (const int number = spawn(worker, batchOf(job), what); number != 0) {
+      runOf(job).code = number;
       finish(job);
       return;
     }
+    places_[worker.place] = true;
+    runningGroups[worker.place].store(worker.pid, std::memory_order_relaxed);
     workers_.push_back(std::move(worker));
   }
 
+  Run& runOf(size_t job) { return runs_[job - told_]; }
+
   /// 0, or the errno of what failed.
-  int spawn(Worker& worker) {
+  int spawn(Worker& worker, const OpenBatch& batch, const Job& job) {
     Pipe output, error, record;
     if (!makePipe(output) || !makePipe(error) || !makePipe(record))
       return errno;
+    if (batch.coverPlaces != 0) {
+      worker.reached = fixedMemory(batch.coverPlaces);
+      if (!worker.reached.valid())
+        return errno;
+    }
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     ::posix_spawn_file_actions_init(&actions);
@@ -196,14 +305,18 @@ private:
     ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions, output.writer.get(), 1);
     ::posix_spawn_file_actions_adddup2(&actions, error.writer.get(), 2);
-    ::posix_spawn_file_actions_adddup2(&actions, module_.get(), kModuleFd);
+    ::posix_spawn_file_actions_adddup2(&actions, batch.module.get(), kModuleFd);
     ::posix_spawn_file_actions_adddup2(&actions, record.writer.get(), kRecordFd);
-    if (foreign_.valid())
-      ::posix_spawn_file_actions_adddup2(&actions, foreign_.get(), kForeignFd);
+    if (batch.foreign.valid())
+      ::posix_spawn_file_actions_adddup2(&actions, batch.foreign.get(), kForeignFd);
     else
       ::posix_spawn_file_actions_addclose(&actions, kForeignFd);
-    if (!options_.directory.empty())
-      ::posix_spawn_file_actions_addchdir_np(&actions, options_.directory.c_str());
+    if (worker.reached.valid())
+      ::posix_spawn_file_actions_adddup2(&actions, worker.reached.get(), kReachedFd);
+    else
+      ::posix_spawn_file_actions_addclose(&actions, kReachedFd);
+    if (!batch.directory.empty())
+      ::posix_spawn_file_actions_addchdir_np(&actions, batch.directory.c_str());
     sigset_t none, ordinary;
     sigemptyset(&none);
     sigemptyset(&ordinary);
@@ -214,11 +327,11 @@ private:
     ::posix_spawnattr_setpgroup(&attributes, 0);
     ::posix_spawnattr_setflags(
         &attributes, short(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-    std::string name = "gos", mark = kWorkerArgument.str(),
-                entry = llvm::utostr(jobs_[worker.job].entry);
-    char* arguments[] = {name.data(), mark.data(), entry.data(), nullptr};
+    std::string name = "gos", mark = kWorkerArgument.str(), entry = llvm::utostr(job.entry),
+                seed = llvm::utostr(job.scheduleSeed);
+    char* arguments[] = {name.data(), mark.data(), entry.data(), seed.data(), nullptr};
     worker.start = Clock::now();
-    worker.deadline = worker.start + std::chrono::milliseconds(jobs_[worker.job].limitMilliseconds);
+    worker.deadline = worker.start + std::chrono::milliseconds(job.limitMilliseconds);
     const int number = ::posix_spawn(&worker.pid, options_.program.c_str(), &actions, &attributes,
                                      arguments, environ);
     ::posix_spawn_file_actions_destroy(&actions);
@@ -234,6 +347,9 @@ private:
 
   /// Sleeps until something happens: output, an end, a deadline, a signal.
   void wait() {
+    // A child that ended while nobody waited sends no signal any more.
+    if (llvm::any_of(workers_, hasEnded))
+      return look();
     std::vector<pollfd> ends = {{watch_.fd(), POLLIN, 0}};
     auto first = Clock::time_point::max();
     for (Worker& worker : workers_) {
@@ -250,19 +366,24 @@ private:
       sleep = int(std::clamp<int64_t>(left + 1, 0, 1'000'000));
     }
     (void)retryInterrupted([&] { return ::poll(ends.data(), ends.size(), sleep); });
-    signal_ = watch_.take();
+    look();
+  }
+
+  void look() {
+    signal = watch_.take();
     const auto now = Clock::now();
     for (size_t i = 0; i < workers_.size();) {
       Worker& worker = workers_[i];
       for (Stream* stream : {&worker.output, &worker.error, &worker.record})
         stream->drain();
-      if (!worker.timedOut && now >= worker.deadline) {
+      const bool ended = hasEnded(worker);
+      if (!ended && !worker.timedOut && now >= worker.deadline) {
         worker.timedOut = true;
         ::kill(-worker.pid, SIGKILL);
       }
-      if (signal_ == 0 && hasEnded(worker)) {
+      if (signal == 0 && ended) {
         reap(worker);
-        workers_.erase(workers_.begin() + ptrdiff_t(i));
+        forget(i);
       } else {
         ++i;
       }
@@ -277,9 +398,15 @@ private:
            info.si_pid == worker.pid;
   }
 
+  void forget(size_t index) {
+    places_[workers_[index].place] = false;
+    workers_.erase(workers_.begin() + ptrdiff_t(index));
+  }
+
   /// The group goes before its leader is reaped, so that its number is still its own.
   static int killGroup(const Worker& worker) {
     ::kill(-worker.pid, SIGKILL);
+    runningGroups[worker.place].store(0, std::memory_order_relaxed);
     int status = 0;
     (void)retryInterrupted([&] { return ::waitpid(worker.pid, &status, 0); });
     return status;
@@ -289,10 +416,11 @@ private:
     const int status = killGroup(worker);
     for (Stream* stream : {&worker.output, &worker.error, &worker.record})
       stream->drain(); // what is there; a process that got away may hold the other end for ever
-    Run& run = runs_[worker.job];
+    Run& run = runOf(worker.job);
     run.milliseconds = uint64_t(
         std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - worker.start).count());
-    run.limitMilliseconds = jobs_[worker.job].limitMilliseconds;
+    const OpenBatch& batch = batchOf(worker.job);
+    run.limitMilliseconds = batch.jobs[worker.job - batch.first].limitMilliseconds;
     if (worker.timedOut) {
       run.end = ProcessEnd::TimedOut;
     } else if (WIFSIGNALED(status)) {
@@ -304,6 +432,15 @@ private:
     }
     if (worker.record.omitted == 0)
       run.result = decode(worker.record.text);
+    // It may have ended long before somebody looked: by its own word, where that is less.
+    if (run.result && run.end == ProcessEnd::Exited)
+      run.milliseconds = std::min(run.milliseconds, run.result->milliseconds);
+    if (worker.reached.valid()) {
+      run.reached.resize(batch.coverPlaces);
+      const ssize_t got = retryInterrupted(
+          [&] { return ::pread(worker.reached.get(), run.reached.data(), run.reached.size(), 0); });
+      run.reached.resize(size_t(std::max<ssize_t>(got, 0)));
+    }
     run.output = {std::move(worker.output.text), worker.output.omitted};
     run.error = {std::move(worker.error.text), worker.error.omitted};
     finish(worker.job);
@@ -311,8 +448,8 @@ private:
 
   /// With --fail-fast nothing behind the first failure of the order counts, whatever ended first.
   void finish(size_t job) {
-    done_[job] = true;
-    if (options_.failFast && job + 1 < end_ && failed_(job, runs_[job]))
+    done_[job - told_] = true;
+    if (options_.failFast && job + 1 < end_ && failed_(job, runOf(job)))
       end_ = job + 1;
   }
 
@@ -320,17 +457,21 @@ private:
     for (size_t i = 0; i < workers_.size();)
       if (workers_[i].job >= end_) {
         killGroup(workers_[i]);
-        workers_.erase(workers_.begin() + ptrdiff_t(i));
+        forget(i);
       } else {
         ++i;
       }
   }
 
   void tell() {
-    while (told_ < end_ && done_[told_]) {
-      (void)ended_(told_, runs_[told_]);
-      runs_[told_] = Run();
-      ++told_;
+    while (told_ < std::min(count_, end_) && done_.front()) {
+      const Run run = std::move(runs_.front());
+      runs_.pop_front();
+      done_.pop_front();
+      const size_t job = told_++;
+      while (batches_.size() > 1 && batches_[1].first <= job)
+        batches_.pop_front();
+      ended_(job, run);
     }
   }
 
@@ -338,6 +479,7 @@ private:
     for (const Worker& worker : workers_)
       killGroup(worker);
     workers_.clear();
+    places_.assign(places_.size(), false);
   }
 
   /// Ends what left its group: with nobody above it, it has become ours.
@@ -370,30 +512,39 @@ private:
     }
   }
 
-  llvm::ArrayRef<Job> jobs_;
-  const RunnerOptions& options_;
-  UniqueFd module_, foreign_;
-  llvm::function_ref<bool(size_t, const Run&)> ended_, failed_;
+  const RunnerOptions options_;
+  const Ended ended_;
+  const Failed failed_;
+  const unsigned most_;
   Watch watch_;
+  std::deque<OpenBatch> batches_;
   std::vector<Worker> workers_;
-  std::vector<Run> runs_;
-  std::vector<bool> done_;
-  size_t next_ = 0, told_ = 0;
-  size_t end_; // jobs from here on are not run, or not told
-  int signal_ = 0;
+  std::vector<bool> places_; // of runningGroups: taken
+  std::deque<Run> runs_;     // from job told_ on
+  std::deque<bool> done_;    // the same
+  size_t next_ = 0, told_ = 0, count_ = 0;
+  size_t end_ = SIZE_MAX; // jobs from here on are not run, or not told
 };
 
-} // namespace
+Runner::Runner(RunnerOptions options, Ended ended, Failed failed)
+    : machinery_(
+          std::make_unique<Machinery>(std::move(options), std::move(ended), std::move(failed))) {}
+Runner::~Runner() = default;
 
-llvm::Expected<RunnerEnd> runTests(StringRef module, llvm::ArrayRef<Job> jobs,
-                                   const RunnerOptions& options,
-                                   llvm::function_ref<bool(size_t, const Run&)> ended,
-                                   llvm::function_ref<bool(size_t, const Run&)> failed) {
-  llvm::Expected<UniqueFd> file = sealedModule(module);
-  if (!file)
-    return file.takeError();
-  Runner runner(jobs, options, std::move(*file), ended, failed);
-  return runner.run();
+llvm::Error Runner::add(Batch batch) {
+  return machinery_->add(std::move(batch));
+}
+bool Runner::wantsMore() const {
+  return machinery_->wantsMore();
+}
+bool Runner::isDone() const {
+  return machinery_->isDone();
+}
+void Runner::step() {
+  machinery_->step();
+}
+int Runner::signal() const {
+  return machinery_->signal;
 }
 
 } // namespace gos::testing

@@ -47,11 +47,12 @@ struct TestResult {
   Ending ending = Ending::Returned;
   uint64_t assertions = 0;
   uint64_t failedChecks = 0;
-  std::string firstFailure; // of the recorded checks
-  std::string message;      // of a panic, a trap, an Err
-  std::string code;         // of a trap: "GX0008"
-  int64_t exitCode = 0;     // of process::exit
-  std::vector<Frame> trace; // innermost first
+  std::string firstFailure;  // of the recorded checks
+  std::string message;       // of a panic, a trap, an Err
+  std::string code;          // of a trap: "GX0008"
+  int64_t exitCode = 0;      // of process::exit
+  uint64_t milliseconds = 0; // from the start of its process
+  std::vector<Frame> trace;  // innermost first
 };
 
 // ---- what the runner saw ------------------------------------------------------------------------
@@ -69,6 +70,7 @@ struct Run {
   int code = 0; // exit code, signal or errno, as `end` says
   std::optional<TestResult> result;
   Captured output, error;
+  std::string reached; // a byte a place of the module, if that was asked for
   uint64_t milliseconds = 0;
   uint64_t limitMilliseconds = 0;
 };

@@ -6,14 +6,17 @@
 #include "stdlib/builtins.h"
 #include "stdlib/foreign.h"
 #include "stdlib/host_state.h"
+#include "vm/coverage.h"
 #include "vm/format.h"
 #include "vm/object.h"
 #include "vm/vm.h"
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <chrono>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,6 +96,20 @@ void describeTrap(const vm::TrapDetails& trap, TestResult& result) {
       result.trace.push_back({frame.function, frame.span});
 }
 
+/// The memory in which the places that are reached are marked, whatever ends the process; empty if
+/// nobody asks.
+llvm::MutableArrayRef<uint8_t> reachedPlaces(const vm::Module& module) {
+  const size_t count = vm::coverPlaceCount(module);
+  struct stat status{};
+  if (count == 0 || ::fcntl(kReachedFd, F_SETFD, FD_CLOEXEC) != 0 ||
+      ::fstat(kReachedFd, &status) != 0 || status.st_size < off_t(count))
+    return {};
+  void* memory = ::mmap(nullptr, count, PROT_READ | PROT_WRITE, MAP_SHARED, kReachedFd, 0);
+  if (memory == MAP_FAILED)
+    return {};
+  return {static_cast<uint8_t*>(memory), count};
+}
+
 /// What the function answered: an Err is told with its text.
 void describeAnswer(vm::Vm& machine, vm::LayoutId id, vm::Value value, TestResult& result) {
   const vm::Layout& layout = machine.layout(id);
@@ -114,6 +131,7 @@ void describeAnswer(vm::Vm& machine, vm::LayoutId id, vm::Value value, TestResul
 } // namespace
 
 int runWorker(int argc, char** argv) {
+  const auto start = std::chrono::steady_clock::now();
   // It must not outlive who started it, and what it starts must not hold its descriptors.
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (int fd : {kModuleFd, kRecordFd})
@@ -121,8 +139,10 @@ int runWorker(int argc, char** argv) {
       return fail("this argument is for `gos test` itself");
   const bool hasForeign = ::fcntl(kForeignFd, F_SETFD, FD_CLOEXEC) == 0;
   uint32_t entry = 0;
+  uint64_t seed = 0;
   std::string bytes;
-  if (argc != 3 || StringRef(argv[2]).getAsInteger(10, entry) || !readModule(bytes))
+  if (argc != 4 || StringRef(argv[2]).getAsInteger(10, entry) ||
+      StringRef(argv[3]).getAsInteger(10, seed) || !readModule(bytes))
     return fail("its program did not arrive");
   llvm::Expected<vm::Module> module = vm::deserialise(bytes);
   if (!module)
@@ -140,9 +160,13 @@ int runWorker(int argc, char** argv) {
   options.mode = vm::Mode::Program;
   options.foreign = foreign.get();
   options.host = stdlib::makeHost(std::move(host));
+  options.scheduleSeed = seed;
   auto machine = vm::Vm::create(*module, stdlib::nativeTable(), std::move(options));
   if (!machine)
     return fail(llvm::toString(machine.takeError()));
+
+  if (const auto reached = reachedPlaces(*module); !reached.empty())
+    (*machine)->watchLines(reached);
 
   const vm::FunctionId function = module->regions[entry];
   TestResult result;
@@ -164,6 +188,9 @@ int runWorker(int argc, char** argv) {
   result.assertions = counted.made;
   result.failedChecks = counted.failed;
   result.firstFailure = counted.firstFailure;
+  result.milliseconds = uint64_t(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                     std::chrono::steady_clock::now() - start)
+                                     .count());
   return writeRecord(encode(result)) ? 0 : kWorkerFailed;
 }
 

@@ -6,13 +6,15 @@
 
 namespace gos::testing {
 
-/// The first argument of a worker; the second is the number of the entry in Module::regions.
+/// The first argument of a worker; behind it the number of the entry in Module::regions and the
+/// seed of vm::VmOptions::scheduleSeed.
 inline constexpr llvm::StringRef kWorkerArgument = "\x1fgos-test-worker";
 
 // Descriptors of a worker.
 inline constexpr int kModuleFd = 3;
 inline constexpr int kRecordFd = 4;
 inline constexpr int kForeignFd = 5; // the library of Rust bindings; not open without any
+inline constexpr int kReachedFd = 6; // a byte a place of the module; not open if nobody asks
 
 /// The exit code of a worker that could not come to a record.
 inline constexpr int kWorkerFailed = 70;

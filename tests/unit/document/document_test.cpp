@@ -351,3 +351,51 @@ TEST_CASE("a binding is documented from data") {
   for (const document::CodeBlock& block : document::codeBlocks(documentation))
     CHECK(!block.isTest()); // Rust, not Gossamer
 }
+
+TEST_CASE("tables, quotations and lists in lists are what they are in every rendering") {
+  const std::string text =
+      "| shape | area |\n|:--|--:|\n| `a|b` | 4 |\n| x \\| y |\n\n"
+      "> said\n> by somebody\n\n* one\n  * inner\n  * more\n* two\n\n1. first\n";
+  const auto blocks = document::parseMarkdown(text);
+  REQUIRE(blocks.size() == 7);
+  REQUIRE(blocks[0].kind == document::Block::Kind::Table);
+  CHECK(blocks[0].rows ==
+        std::vector<std::vector<std::string>>{{"shape", "area"}, {"`a|b`", "4"}, {"x | y", ""}});
+  CHECK(blocks[0].alignments == std::vector{document::Alignment::Left, document::Alignment::Right});
+  CHECK(blocks[1].kind == document::Block::Kind::Quote);
+  CHECK(blocks[1].text == "said by somebody");
+
+  std::string comment;
+  for (StringRef rest = text; !rest.empty();) {
+    auto [line, behind] = rest.split('\n');
+    comment += ("// " + line + "\n").str();
+    rest = behind;
+  }
+  Documented program(comment + "\nfn main() {}\n");
+  std::string html;
+  for (const document::Page& page : document::renderSite(program.documentation)) {
+    if (!StringRef(page.name).ends_with(".html"))
+      continue;
+    CHECK(htmlProblem(page.content) == "");
+    html += page.content;
+  }
+  CHECK(StringRef(html).contains("<tr><th>shape</th><th class=\"right\">area</th></tr>\n"
+                                 "<tr><td><code>a|b</code></td><td class=\"right\">4</td></tr>"));
+  CHECK(StringRef(html).contains("<blockquote>said by somebody</blockquote>"));
+  CHECK(StringRef(html).contains("<li>one<ul>\n<li>inner</li>\n<li>more</li>\n</ul>\n</li>\n"
+                                 "<li>two</li>\n</ul>\n<ol>\n<li>first</li>\n</ol>"));
+  const std::string shown = program.text();
+  CHECK(StringRef(shown).contains("shape  area\n"));
+  CHECK(StringRef(shown).contains("`a|b`     4\n"));
+}
+
+TEST_CASE("a line with bars that is no table is a paragraph, and a wide cell pads no other row") {
+  CHECK(document::parseMarkdown("a | b\nc | d\n").front().kind == document::Block::Kind::Paragraph);
+  CHECK(document::parseMarkdown("a | b\n--|--|--\n").front().kind ==
+        document::Block::Kind::Paragraph);
+  std::string comment = "// | a | b |\n// |--|--|\n// | " + std::string(20'000, 'x') + " | y |\n";
+  for (unsigned i = 0; i < 1000; ++i)
+    comment += "// | 1 | 2 |\n";
+  Documented program(comment + "\nfn main() {}\n");
+  CHECK(program.text().size() < 400'000);
+}

@@ -190,6 +190,41 @@ TEST_CASE("`project.output` names the file, and its directory is made") {
   CHECK(scene.shell("p/bin/deep/app").out == "hi\n");
 }
 
+TEST_CASE("a directory as output means the usual name in it, whoever names it") {
+  const Scene scene;
+  scene.project("p", "println!(\"hi\")\n", "output = \"bin/\"\n");
+  const ChildResult made = scene.shell("gos build p && gos build p");
+  CHECK(made.exitedWith(0));
+  CHECK(holds(made.err, "built `p/bin/tool` ("));
+  CHECK(holds(made.err, "`p/bin/tool` is up to date"));
+  CHECK(scene.shell("p/bin/tool").out == "hi\n");
+  CHECK(scene.shell("gos clean p && test ! -e p/bin/tool && test -d p/bin").exitedWith(0));
+  scene.project("p", "println!(\"hi\")\n", "output = \"bin\"\n");
+  CHECK(holds(scene.shell("gos build p").err, "built `p/bin/tool` (")); // it is there by now
+  scene.write("hello.gos", "println!(\"hello\")\n");
+  fs::create_directory(scene.path("out"));
+  CHECK(scene.shell("gos build hello.gos -o out && out/hello").out == "hello\n");
+  CHECK(scene.shell("gos build p -o out/ && out/tool").out == "hi\n");
+  // Without `output` a directory of the project's name is in the way, as ever.
+  scene.project("q", "println!(\"hi\")\n");
+  fs::create_directory(scene.path("q/tool"));
+  CHECK(holds(scene.shell("gos build q").err, "it is a directory"));
+  CHECK(scene.entries("q/tool") == 0);
+}
+
+TEST_CASE("`-o -` is standard output, and no file of that name is made") {
+  const Scene scene;
+  scene.write("hello.gos", "println!(\"hello\")\n");
+  const ChildResult result = scene.shell("gos build hello.gos -o - > app && chmod +x app && ./app");
+  CHECK(result.out == "hello\n");
+  CHECK(holds(result.err, "built `standard output` ("));
+  CHECK_FALSE(scene.exists("-"));
+  CHECK(scene.shell("gos build hello.gos -o ./- && ./-").out == "hello\n");
+  const ChildResult full = scene.shell("gos build hello.gos -o - > /dev/full");
+  CHECK(full.exitedWith(1));
+  CHECK(holds(full.err, "cannot write `standard output`: no space left on device"));
+}
+
 TEST_CASE("an output of the project reaches through no link and replaces nothing of others") {
   const Scene scene;
   scene.write("outside/keep", "precious");
@@ -241,7 +276,7 @@ TEST_CASE("no directory, source or manifest is replaced, whoever names it") {
       {"gos build p", "it is a directory"},
       {"gos build p -o p", "it is a directory"},
       {"gos build p -o p/", "it is a directory"},
-      {"gos build p -o missing/", "it is the name of a directory"},
+      {"gos build p -o missing/", "no such file or directory"},
       {"gos build p -o missing/file", "no such file or directory"},
       {"gos build p -o p/src/main.gos", "it has the name of a source"},
       {"gos build p -o new.gos", "it has the name of a source"},
@@ -408,7 +443,7 @@ TEST_CASE("with --message-format=json every line is an object") {
   CHECK(built.err.rfind("{\"schema\":1,\"built\":\"p/tool\",\"bytes\":", 0) == 0);
   CHECK(holds(built.err, ",\"up_to_date\":false}\n"));
   CHECK(holds(scene.shell("gos build --message-format=json p").err, ",\"up_to_date\":true}\n"));
-  const ChildResult refused = scene.shell("gos build --message-format=json p -o p");
+  const ChildResult refused = scene.shell("gos build --message-format=json p -o no/such");
   CHECK(refused.exitedWith(1));
   CHECK(holds(refused.err, "\"code\":\"GJ0032\""));
 }

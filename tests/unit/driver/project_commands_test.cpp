@@ -48,18 +48,51 @@ TEST_CASE("gos new refuses a place that is taken and a name that is none, and le
   fs::create_directory_symlink("empty", room.path("link"));
   const size_t before = room.entries();
   for (const char* name : {"full", "plain", "link", "9lives", "fn", "a.b", "'a b'", ".", "..",
-                           "missing/project", "-- -x", "std"}) {
+                           "missing/project", "-- -x", "std", "--name=9lives new"}) {
     const ChildResult result = room.shell(std::string("gos new ") + name);
     CHECK_MESSAGE(result.exitedWith(1), name);
     CHECK_MESSAGE(holds(result.err, "gos: error: "), name);
   }
   CHECK(room.shell("gos new").exitedWith(2));
+  CHECK(room.shell("gos new --name= new").exitedWith(2));
   CHECK(room.shell("gos new --template=web x").exitedWith(2));
   CHECK(room.entries() == before);
   CHECK(room.entries("empty") == 0);
   CHECK(room.read("full/file") == "x");
   CHECK(room.shell("gos new empty/").exitedWith(0));
   CHECK(room.exists("empty/src/main.gos"));
+}
+
+TEST_CASE("gos new starts a project in an empty directory, which may be a repository") {
+  const Room room;
+  for (const char* name : {"plain", "kept", "9lives", "full", "other"})
+    fs::create_directory(room.path(name));
+  room.write("kept/.git/HEAD", "ref: refs/heads/main\n");
+  room.write("full/notes", "x");
+  const ChildResult plain = room.shell("cd plain && gos new .");
+  CHECK_MESSAGE(plain.exitedWith(0), plain.err);
+  CHECK(holds(plain.out, "made `plain`:\n  project.toml\n"));
+  CHECK(holds(plain.out, "try `gos run .`\n"));
+  CHECK(holds(room.read("plain/project.toml"), "id = \"plain\""));
+  CHECK(room.shell("cd plain && gos run . Ada").out == "Hello, Ada!\n");
+  CHECK(room.shell("cd kept && gos new --template=lib .").exitedWith(0));
+  CHECK(room.read("kept/.git/HEAD") == "ref: refs/heads/main\n");
+  CHECK(room.shell("cd kept && gos test").exitedWith(0));
+  CHECK(room.entries("kept") == 4); // .git, .gitignore, project.toml, src
+  // A name that cannot be one is refused with what to do, and nothing is left behind.
+  const ChildResult lives = room.shell("cd 9lives && gos new .");
+  CHECK(lives.exitedWith(1));
+  CHECK(holds(lives.err, "`9lives` cannot name a project"));
+  CHECK(holds(lives.err, "`--name=NAME` gives another one"));
+  CHECK(room.entries("9lives") == 0);
+  CHECK(room.shell("cd 9lives && gos new --name=lives .").exitedWith(0));
+  CHECK(holds(room.read("9lives/project.toml"), "id = \"lives\""));
+  const ChildResult full = room.shell("cd full && gos new .");
+  CHECK(full.exitedWith(1));
+  CHECK(holds(full.err, "`.` is not empty"));
+  CHECK(room.entries("full") == 1);
+  CHECK(room.shell("gos new other/.").exitedWith(0));
+  CHECK(holds(room.read("other/project.toml"), "id = \"other\""));
 }
 
 TEST_CASE("gos clean removes what gos build wrote, and nothing else") {
