@@ -1,0 +1,127 @@
+// Cohorts: who waits for whom, and who is cancelled when one fails.
+
+#include "vm/scheduler.h"
+
+#include "vm/blocking_pool.h"
+#include "vm/vm.h"
+
+#include <algorithm>
+
+namespace gos::vm {
+
+void Scheduler::unreference(Cohort* cohort) {
+  while (cohort && --cohort->references == 0) {
+    Cohort* parent = cohort->parent;
+    delete cohort;
+    cohort = parent;
+  }
+}
+
+void Scheduler::pushCohort(CohortPolicy policy, bool cancellable) {
+  auto* cohort = new Cohort;
+  cohort->policy = policy;
+  cohort->cancellable = cancellable;
+  cohort->parent = around(*current_);
+  ++cohort->parent->references;
+  cohort->previous = current_->inner;
+  current_->inner = cohort;
+}
+
+void Scheduler::limitCohort(int64_t milliseconds) {
+  Cohort* cohort = current_->inner;
+  ++cohort->references;
+  const auto most = std::chrono::hours(24 * 365 * 10);
+  const auto wait = std::min<std::chrono::milliseconds>(
+      std::chrono::milliseconds(std::max<int64_t>(milliseconds, 0)), most);
+  timers_.push_back({std::chrono::steady_clock::now() + wait, timerOrder_++, {}, 0, cohort});
+  std::push_heap(timers_.begin(), timers_.end(), later);
+}
+
+void Scheduler::cancelJob(Goroutine& goroutine) {
+  goroutine.running->cancel();
+  std::unique_ptr<Job> answer = goroutine.running->answerOfCancelled();
+  if (!answer)
+    return;
+  goroutine.running = nullptr;
+  goroutine.job = std::move(answer);
+  --jobs_;
+  const Ticket ticket{goroutine.slot, goroutine.serial};
+  pool_->forsake(ticket);
+  wake(ticket, 0);
+}
+
+void Scheduler::cancelCohort(Cohort& cohort) {
+  if (cohort.cancelled)
+    return;
+  cohort.cancelled = true;
+  for (std::unique_ptr<Goroutine>& each : goroutines_) {
+    if (each->state != Goroutine::State::Waiting || !isCancelled(*each))
+      continue;
+    if (each->running)
+      cancelJob(*each);
+    else if (each->cancellable)
+      wake({each->slot, each->serial}, std::exchange(each->cancelValue, 0));
+  }
+}
+
+Trap Scheduler::joinCohort(Arguments& arguments) {
+  Cohort* cohort = current_->inner;
+  if (!cohort || cohort->live == 0)
+    return arguments.returnUnit();
+  if (!mayBlock())
+    return cannotWait();
+  cohort->joiner = block({WaitKind::Cohort, false, false, 0});
+  cohort->hasJoiner = true;
+  return {};
+}
+
+std::string Scheduler::popCohort() {
+  Cohort* cohort = current_->inner;
+  if (!cohort || cohort == root_)
+    return "a cohort ends that has not begun";
+  std::string failure;
+  if (!(cohort->policy == CohortPolicy::Race && cohort->won)) {
+    if (cohort->failedIndex != UINT32_MAX)
+      failure = std::move(cohort->failure);
+    else if (cohort->timedOut)
+      failure = "the cohort ran out of time";
+  }
+  cohort->open = false;
+  current_->inner = cohort->previous;
+  unreference(cohort);
+  return failure;
+}
+
+void Scheduler::leaveCohort(Goroutine& goroutine, bool failed, llvm::StringRef message) {
+  Cohort* cohort = goroutine.cohort;
+  if (!cohort)
+    return;
+  if (failed && goroutine.childIndex < cohort->failedIndex) {
+    cohort->failedIndex = goroutine.childIndex;
+    cohort->failure = message.str();
+  }
+  --cohort->live;
+  if (failed ? cohort->policy == CohortPolicy::FailFast : cohort->policy == CohortPolicy::Race) {
+    cohort->won = cohort->won || !failed;
+    cancelCohort(*cohort);
+  }
+  if (cohort->live == 0 && cohort->hasJoiner) {
+    cohort->hasJoiner = false;
+    wake(cohort->joiner, 0);
+  }
+}
+
+void Scheduler::failWithError(std::string message) {
+  current_->error = std::make_unique<std::string>(std::move(message));
+}
+
+void Scheduler::observe(Value task) {
+  for (size_t i = 0; i < unobserved_.size(); ++i)
+    if (unobserved_[i].task == task) {
+      vm_.heap_.release(asObject(task));
+      unobserved_.erase(unobserved_.begin() + ptrdiff_t(i));
+      return;
+    }
+}
+
+} // namespace gos::vm
