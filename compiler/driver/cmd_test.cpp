@@ -151,9 +151,11 @@ private:
         });
     while (!stopped()) {
       if (!units.empty() && runner.wantsMore() && open_.size() < kUnitsAhead) {
-        open_.push_back(load(units.front()));
-        units = units.drop_front();
-        start(open_.back(), runner);
+        if (runner.compile([&] { open_.push_back(load(units.front())); })) {
+          units = units.drop_front();
+          start(open_.back(), runner);
+        }
+        signal_ = runner.signal();
       } else if (!runner.isDone()) {
         runner.step();
         signal_ = runner.signal();

@@ -98,8 +98,9 @@ void endGroups(int number) {
   ::raise(number); // it comes when this has returned
 }
 
-/// The signals that the loop waits for, and the right to reap what the tests leave. Outside of
-/// `Blocked` an interrupt ends the tests and then the program, whatever it is doing.
+/// The signals that the loop waits for, blocked while it lives; and the right to reap what the
+/// tests leave. While it is `Open` an interrupt ends the tests and then the program, whatever it is
+/// doing.
 class Watch {
 public:
   Watch() {
@@ -107,6 +108,7 @@ public:
     sigaddset(&set_, SIGCHLD);
     for (int number : kInterrupts)
       sigaddset(&set_, number);
+    ::pthread_sigmask(SIG_BLOCK, &set_, &mask_);
     fd_ = UniqueFd(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
     (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
     struct sigaction end = {};
@@ -122,20 +124,22 @@ public:
     for (size_t i = 0; i != std::size(kInterrupts); ++i)
       ::sigaction(kInterrupts[i], &before_[i], nullptr);
     (void)::prctl(PR_SET_CHILD_SUBREAPER, 0);
+    ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
   }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// While it lives signals come to `take` alone.
-  class Blocked {
+  class Open {
   public:
-    explicit Blocked(const Watch& watch) { ::pthread_sigmask(SIG_BLOCK, &watch.set_, &before_); }
-    ~Blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    Blocked(const Blocked&) = delete;
-    Blocked& operator=(const Blocked&) = delete;
+    explicit Open(const Watch& watch) : watch_(watch) {
+      ::pthread_sigmask(SIG_SETMASK, &watch_.mask_, nullptr);
+    }
+    ~Open() { ::pthread_sigmask(SIG_BLOCK, &watch_.set_, nullptr); }
+    Open(const Open&) = delete;
+    Open& operator=(const Open&) = delete;
 
   private:
-    sigset_t before_;
+    const Watch& watch_;
   };
   int fd() const { return fd_.get(); }
   /// A signal that asks for the end, or 0.
@@ -150,7 +154,7 @@ public:
   }
 
 private:
-  sigset_t set_;
+  sigset_t set_, mask_;
   struct sigaction before_[std::size(kInterrupts)] = {};
   UniqueFd fd_;
 };
@@ -237,15 +241,24 @@ public:
   bool wantsMore() const { return signal == 0 && next_ == count_ && workers_.size() < most_; }
   bool isDone() const { return told_ >= std::min(count_, end_); }
 
+  bool compile(llvm::function_ref<void()> work) {
+    signal = watch_.take();
+    if (signal != 0) {
+      killAll();
+      sweep();
+      return false;
+    }
+    const Watch::Open open(watch_);
+    work();
+    return true;
+  }
+
   void step() {
     startAll();
     tell();
     if (isDone() || signal != 0)
       return;
-    {
-      const Watch::Blocked blocked(watch_);
-      wait();
-    }
+    wait();
     dropBehindEnd();
     if (signal != 0) {
       tell();
@@ -347,7 +360,7 @@ private:
 
   /// Sleeps until something happens: output, an end, a deadline, a signal.
   void wait() {
-    // A child that ended while nobody waited sends no signal any more.
+    // A child that ended while a module was compiled sends no signal any more.
     if (llvm::any_of(workers_, hasEnded))
       return look();
     std::vector<pollfd> ends = {{watch_.fd(), POLLIN, 0}};
@@ -533,6 +546,9 @@ Runner::~Runner() = default;
 
 llvm::Error Runner::add(Batch batch) {
   return machinery_->add(std::move(batch));
+}
+bool Runner::compile(llvm::function_ref<void()> work) {
+  return machinery_->compile(work);
 }
 bool Runner::wantsMore() const {
   return machinery_->wantsMore();

@@ -5,7 +5,8 @@
 //
 //   Runner runner(options, ended, failed);
 //   while (there are modules || !runner.isDone()) {
-//     while (there are modules && runner.wantsMore()) runner.add(compile the next one);
+//     while (there are modules && runner.wantsMore())
+//       if (runner.compile(the next one)) runner.add(it);
 //     runner.step();
 //   }
 //
@@ -15,6 +16,7 @@
 
 #include "compiler/testing/test.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -61,6 +63,9 @@ public:
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
+  /// Does work during which an interrupt ends everything at once. False, and nothing is done, if
+  /// one has come before: see `signal`.
+  bool compile(llvm::function_ref<void()> work);
   /// Starts as many of them as there is room for.
   llvm::Error add(Batch batch);
   /// Would one that is added now be started at once?

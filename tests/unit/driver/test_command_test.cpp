@@ -104,6 +104,22 @@ TEST_CASE("each verdict is told with its reason, in the order of the source") {
   CHECK(timeless(project.shell("gos test --parallel=16 all.gos").out) == out);
 }
 
+TEST_CASE("tests of different files run side by side, and are told in the order of the files") {
+  Project project;
+  // The first waits for what the second does: one after the other they would not end.
+  project
+      .write("a.gos", "use std::fs\n\n#[test]\nfn waits() {\n    while !fs::exists(\"met\") {}\n"
+                      "    assert(true)\n}\n")
+      .write("b.gos", "#[test]\nfn wrong() { let x: i64 = \"text\" }\n")
+      .write("c.gos", "use std::fs\n\n#[test]\nfn meets() {\n"
+                      "    fs::write(\"met\", \"x\").unwrap()\n    assert(true)\n}\n");
+  const ChildResult result = project.shell("gos test --parallel=2 .");
+  CHECK_MESSAGE(holds(timeless(result.out), "=== a.gos ===\n  PASS waits (1 assertions, _ms)\n"
+                                            "=== b.gos ===\n  FAIL the file did not load\n"
+                                            "=== c.gos ===\n  PASS meets (1 assertions, _ms)\n"),
+                result.out);
+}
+
 TEST_CASE("options choose, list, order and stop") {
   Project project;
   project.write("a.gos", "#[test]\nfn one() { assert(true) }\n#[test]\nfn two() { assert(false) }\n"
