@@ -1,58 +1,20 @@
 // `gos test --coverage`, `--race` and `--fuzz`, and `enforce-format`, from outside.
 
-#include "tests/support/child_process.h"
+#include "tests/support/room.h"
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <unistd.h>
 
 using gos::test::ChildResult;
 
 namespace {
 
-class Room {
-public:
-  Room() {
-    char name[] = "/tmp/gos-coverage-XXXXXX";
-    root_ = ::mkdtemp(name);
-  }
-  ~Room() {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
-  Room(const Room&) = delete;
-  Room& operator=(const Room&) = delete;
-
-  const Room& write(const std::string& name, const std::string& text) const {
-    const std::filesystem::path path = root_ + "/" + name;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-    return *this;
-  }
-  const Room& manifest(const std::string& more = "") const {
+struct Room : gos::test::Room {
+  const gos::test::Room& manifest(const std::string& more = "") const {
     return write("project.toml",
                  "[project]\nid = \"example.com/mathx\"\nversion = \"0.1.0\"\n" + more);
   }
-  std::string read(const std::string& name) const {
-    std::string text;
-    gos::test::readFile(root_ + "/" + name, text);
-    return text;
-  }
-  ChildResult shell(const std::string& command) const {
-    gos::test::ChildRequest request;
-    request.limit = std::chrono::seconds(300);
-    request.arguments = {"/bin/sh", "-c",
-                         "gos() { " GOS_BINARY_DIR "/bin/gos \"$@\"; }; " + command};
-    request.directory = root_;
-    return gos::test::runChild(request);
-  }
-
-private:
-  std::string root_;
 };
 
 bool has(const std::string& text, const std::string& part) {
@@ -127,7 +89,7 @@ TEST_CASE(
       .write("tests/outside.gos", "use mathx::Counter\n\n#[test]\nfn twice() { "
                                   "assert_eq(Counter::new().twice().len(), 2) }\n"
                                   "#[test]\nfn fails() { Counter::new().fail() }\n"
-                                  "#[test]\n#[timeout(\"300ms\")]\nfn spins() { "
+                                  "#[test]\n#[timeout(\"2s\")]\nfn spins() { "
                                   "Counter::new().spin() }\n");
   const ChildResult result = room.shell("gos test --coverage lines.info");
   CHECK(result.exitedWith(1)); // two tests fail; what they came to counts
