@@ -224,7 +224,7 @@ public:
     };
     const std::lock_guard lock(mutex_);
     if (directories_.empty()) {
-      directories_.push_back("/usr/lib"); // of jvm
+      directories_.push_back("/usr/lib/jvm");
       for (llvm::StringRef path : kPaths) {
         // The kernel's own files stay; that they are mounted is seen at the top.
         const llvm::StringRef parent = path.starts_with("/sys/") ? "/sys" : path.rsplit('/').first;

@@ -290,7 +290,6 @@ public:
     }
     if (llvm::Error error = child_.give(plan_, input))
       return explained(std::move(error));
-    temporary_.removeLeftovers();
     // Wait for `Started`, or for the listener: from then on the command waits for us.
     while (true) {
       llvm::Expected<Event> event = step(/*wait=*/true);
@@ -421,6 +420,7 @@ private:
     for (const std::string& path : guards_)
       if (::stat(path.c_str(), &status) == 0)
         result_.createdGuards.push_back(path);
+    temporary_.removeLeftovers();
     child_.finish();
     result_.temporaryRemoved = temporary_.remove();
     ended_ = true;

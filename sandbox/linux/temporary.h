@@ -26,8 +26,8 @@ public:
   const std::string& name() const { return name_; }
   int parent() const { return parent_.get(); }
   int directory() const { return directory_.get(); }
-  /// Removes what crashes left beside it. Nobody waits for it: a start calls this once the command
-  /// is on its way.
+  /// Removes what crashes left beside it. Called when the run has ended: a start does not wait for
+  /// it, and no command of the run is there to exchange what is removed.
   void removeLeftovers() const;
   /// Empties and removes it, unless that has been done. True if it is gone.
   bool remove();

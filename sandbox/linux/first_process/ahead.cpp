@@ -13,6 +13,8 @@ namespace gos::sandbox {
 
 namespace {
 
+constexpr uint32_t kLongestPath = 256;
+
 const char* beneath(const char* path) {
   return path + 1;
 }
@@ -146,8 +148,6 @@ private:
     AheadPart* part = record(AheadKind::Link, path);
     if (part == nullptr)
       return false;
-    part->text = hashOf(text);
-    part->textSize = (uint32_t)raw::length(text);
     return raw::sys(__NR_symlinkat, text, root_, beneath(path)) >= 0;
   }
 
@@ -222,7 +222,6 @@ private:
     return true;
   }
 
-  static constexpr uint32_t kLongestPath = 256;
   const int root_;
   View& view_;
   Ahead& ahead_;
@@ -230,7 +229,18 @@ private:
   uint32_t lastSize_ = 0;
 };
 
-bool isThisPart(const Plan& plan, const LaunchStep& step, const AheadPart& part) {
+bool linkSays(int root, const AheadPart& part, const char* text, uint32_t size) {
+  char says[kLongestPath];
+  if (size >= sizeof says ||
+      raw::sys(__NR_readlinkat, root, beneath(part.path), says, sizeof says) != (long)size)
+    return false;
+  for (uint32_t at = 0; at != size; ++at)
+    if (says[at] != text[at])
+      return false;
+  return true;
+}
+
+bool isThisPart(int root, const Plan& plan, const LaunchStep& step, const AheadPart& part) {
   constexpr uint16_t kAll =
       kStepReadOnly | kStepDevices | kStepFile | kStepWatch | kStepExact | kStepOwnParent;
   const uint16_t flags = step.flags & kAll;
@@ -248,7 +258,7 @@ bool isThisPart(const Plan& plan, const LaunchStep& step, const AheadPart& part)
            flags == (kStepOwnParent | kStepExact | kStepDevices | file);
   case AheadKind::Link:
     return step.kind == StepKind::MakeLink && (flags & kStepOwnParent) &&
-           step.textSize == part.textSize && hashOf(plan.text(step.text)) == part.text;
+           linkSays(root, part, plan.text(step.text), step.textSize);
   case AheadKind::DevicePts:
     return step.kind == StepKind::DevicePts && (flags & kStepOwnParent);
   case AheadKind::SharedMemory:
@@ -269,7 +279,7 @@ void raiseAhead(View& view, const char* const* paths, long count, bool ownProces
   raw::sys(__NR_close_range, view.root + 1, ~0u, 0);
 }
 
-bool agrees(const Plan& plan, Ahead& ahead) {
+bool agrees(int root, const Plan& plan, Ahead& ahead) {
   const uint32_t count = plan.header().stepCount;
   if (!ahead.whole || count > kMostStepsAhead)
     return false;
@@ -281,7 +291,7 @@ bool agrees(const Plan& plan, Ahead& ahead) {
     bool found = false;
     for (uint32_t index = 0; !found && index != count; ++index)
       if (ahead.hashes[index] == part.hash && isPathOf(part, plan.text(steps[index].path))) {
-        if (!isThisPart(plan, steps[index], part))
+        if (!isThisPart(root, plan, steps[index], part))
           return false;
         ahead.stands[index] = true;
         found = true;

@@ -21,9 +21,8 @@ struct AheadPart {
   bool isFile; // of Bind, Device
   uint32_t hash;
   const char* path;
-  uint32_t pathSize;       // of Directory: the path is the beginning of another one's
-  uint32_t text, textSize; // of Link: hash and size of what it says
-  uint64_t device, inode;  // of Bind, Device: what stands there
+  uint32_t pathSize;      // of Directory: the path is the beginning of another one's
+  uint64_t device, inode; // of Bind, Device: what stands there
 };
 
 constexpr uint32_t kMostAhead = 128;
@@ -42,7 +41,8 @@ struct Ahead {
 /// Puts up, on the empty root of `view`, read-only binds of `paths` (absent ones are left out),
 /// devices, terminals, shared memory and, with `ownProcesses`, processes.
 void raiseAhead(View& view, const char* const* paths, long count, bool ownProcesses, Ahead& ahead);
-/// Has the plan each part exactly as it stands? Then `ahead.stands` says which steps are done.
-bool agrees(const Plan& plan, Ahead& ahead);
+/// Has the plan each part exactly as it stands on `root`? Then `ahead.stands` says which steps are
+/// done.
+bool agrees(int root, const Plan& plan, Ahead& ahead);
 
 } // namespace gos::sandbox

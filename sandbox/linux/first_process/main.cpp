@@ -136,7 +136,7 @@ Failure raiseLoopback() {
 
 } // namespace
 
-[[noreturn]] void firstProcess(long count, const char* const* paths) {
+[[noreturn]] void firstProcess(long count, char* const* paths) {
   raw::sys(__NR_prctl, PR_SET_NAME, "bwr-first");
   // Until the command runs nobody here can listen for the end of the supervisor: this process waits
   // for its vfork child. Then the kernel ends it, by the thread that waits in `start`.
@@ -174,6 +174,10 @@ Failure raiseLoopback() {
   if (plan.has(kBuildView))
     if (Failure failure = buildView(plan, view, ahead))
       fail(failure);
+  // What a policy grants is nobody else's to read from a command line.
+  for (long at = 0; at != count; ++at)
+    for (char* byte = paths[at]; *byte != '\0'; ++byte)
+      *byte = '\0';
   int ruleset = -1;
   if (plan.has(kUseLandlock))
     if (Failure failure = makeRuleset(plan, view, ruleset))
@@ -216,5 +220,5 @@ __asm__(
 #endif
 extern "C" [[noreturn]] __attribute__((used)) void firstProcessEntry(const long* stack) {
   // The count of arguments and the arguments, of which the first is the name.
-  gos::sandbox::firstProcess(stack[0] - 1, (const char* const*)(stack + 2));
+  gos::sandbox::firstProcess(stack[0] - 1, (char* const*)(stack + 2));
 }

@@ -45,6 +45,26 @@ public:
 private:
   enum class Pass { Empty, Left };
 
+  /// The same for one that cannot be opened yet. By descriptor: whoever can rename in the directory
+  /// could put a link in its place.
+  static void letIn(int parent, const char* name) {
+    constexpr long kChangeMode = 452; // fchmodat2, Linux 6.6; of every architecture
+    const long found =
+        raw::sys(__NR_openat, parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (found < 0)
+      return;
+    if (raw::sys(kChangeMode, found, "", 0700, raw::kAtEmptyPath) == -38 /* ENOSYS */) {
+      char path[32] = "/proc/self/fd/";
+      int end = 14;
+      for (long part = 1000000; part != 0; part /= 10)
+        if (found >= part || part == 1)
+          path[end++] = (char)('0' + found / part % 10);
+      path[end] = '\0';
+      raw::sys(__NR_fchmodat, raw::kAtFdCwd, path, 0700);
+    }
+    raw::sys(__NR_close, found);
+  }
+
   Pass clear(int directory, bool isRoot) {
     raw::sys(__NR_lseek, directory, 0, 0);
     Pass pass = Pass::Empty;
@@ -82,7 +102,7 @@ private:
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     long directory = raw::sys(__NR_openat, root_, name, flags);
     if (directory < 0) {
-      raw::sys(__NR_fchmodat, root_, name, 0700);
+      letIn(root_, name);
       directory = raw::sys(__NR_openat, root_, name, flags);
     } else {
       open((int)directory);
@@ -106,7 +126,7 @@ private:
       up[20] = '\0';
       long moved = raw::sys(__NR_renameat2, directory, name, root_, up, 1 /* RENAME_NOREPLACE */);
       if (moved == -13 /* EACCES: its own `..` cannot be written */) {
-        raw::sys(__NR_fchmodat, directory, name, 0700);
+        letIn(directory, name);
         moved = raw::sys(__NR_renameat2, directory, name, root_, up, 1);
       }
       if (moved >= 0)

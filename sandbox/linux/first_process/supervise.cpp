@@ -194,6 +194,14 @@ private:
     return last == '/' ? *path != '\0' : *path == '/';
   }
 
+  bool removeTemp() const {
+    TreeRemover remover;
+    TreeRemover::open(kTempFd);
+    return remover.empty(kTempFd) &&
+           raw::sys(__NR_unlinkat, kTempParentFd, plan_.text(plan_.header().temporaryName),
+                    raw::kAtRemoveDirectory) >= 0;
+  }
+
   [[noreturn]] void end(bool tellSupervisor) {
     // Kill, then reap, until nothing is left: a child that is killed may leave children of its own
     // to us.
@@ -230,15 +238,21 @@ private:
         // removed.
         constexpr uint32_t kSysAdmin = 1u << 21;
         if (setCapabilities(kSysAdmin, kSysAdmin) >= 0) {
-          unmountGrantsIn("/tmp/");
-          unmountGrantsIn("/var/tmp/");
+          if (plan_.has(kGrantInTmp))
+            unmountGrantsIn("/tmp/");
+          if (plan_.has(kGrantInVarTmp))
+            unmountGrantsIn("/var/tmp/");
         }
       }
-      TreeRemover remover;
-      TreeRemover::open(kTempFd);
-      gone = remover.empty(kTempFd) &&
-             raw::sys(__NR_unlinkat, kTempParentFd, plan_.text(plan_.header().temporaryName),
-                      raw::kAtRemoveDirectory) >= 0;
+      gone = removeTemp();
+      if (!gone && (plan_.has(kGrantInTmp) || plan_.has(kGrantInVarTmp))) {
+        // The command may have moved a directory that a grant stood in.
+        if (plan_.has(kGrantInTmp))
+          raw::sys(__NR_umount2, "/tmp", 2 /* MNT_DETACH */);
+        if (plan_.has(kGrantInVarTmp))
+          raw::sys(__NR_umount2, "/var/tmp", 2);
+        gone = removeTemp();
+      }
     }
     if (tellSupervisor) {
       struct rusage usage = {};

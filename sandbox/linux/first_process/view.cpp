@@ -441,7 +441,7 @@ Failure makeRoot(View& view) {
 }
 
 Failure buildView(const Plan& plan, View& view, Ahead& ahead) {
-  if (ahead.raised && !agrees(plan, ahead)) {
+  if (ahead.raised && !agrees(view.root, plan, ahead)) {
     // All of it goes, with the root that it stands on.
     long result = raw::sys(__NR_fchdir, view.root);
     if (result >= 0)
