@@ -5,6 +5,7 @@
 #include "sandbox/command/runner.h"
 #include "sandbox/linux/plan.h"
 #include "sandbox/linux/spawn.h"
+#include "tests/unit/sandbox_command/room.h"
 
 #include <doctest/doctest.h>
 
@@ -22,15 +23,6 @@ extern char** environ;
 
 namespace gos::sandbox {
 namespace {
-
-struct Room {
-  std::string path;
-  Room() {
-    std::string pattern = "/var/tmp/gosahead-XXXXXX";
-    path = std::filesystem::canonical(::mkdtemp(pattern.data())).string();
-  }
-  ~Room() { std::filesystem::remove_all(path); }
-};
 
 Policy policyFor(const Room& room, SandboxLevel level) {
   return baseViewPolicy(hostFacts())

@@ -2,6 +2,7 @@
 
 #include "sandbox/command/command_policy.h"
 #include "sandbox/command/runner.h"
+#include "tests/unit/sandbox_command/room.h"
 
 #include <doctest/doctest.h>
 
@@ -18,16 +19,6 @@ extern char** environ;
 
 namespace gos::sandbox {
 namespace {
-
-/// A directory of its own for the test, as the working directory of the policy.
-struct Room {
-  std::string path;
-  Room() {
-    std::string pattern = "/var/tmp/gosrun-XXXXXX";
-    path = std::filesystem::canonical(::mkdtemp(pattern.data())).string();
-  }
-  ~Room() { std::filesystem::remove_all(path); }
-};
 
 Policy policyFor(const Room& room, SandboxLevel level) {
   return baseViewPolicy(hostFacts())
