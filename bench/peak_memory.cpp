@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
   int status = 0;
-  if (posix_spawnp(&child, argv[1], &quiet, nullptr, argv + 1, environ) != 0 || waitpid(child, &status, 0) < 0)
+  if (posix_spawnp(&child, argv[1], &quiet, nullptr, argv + 1, environ) != 0 ||
+      waitpid(child, &status, 0) < 0)
     return 1;
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);

@@ -1,5 +1,5 @@
-// Starts each of several commands in turn, many times, and prints the median wall clock of each from
-// the spawn to its end.   usage: start_up ROUNDS COMMAND... [-- COMMAND...]...
+// Starts each of several commands in turn, many times, and prints the median wall clock of each
+// from the spawn to its end.   usage: start_up ROUNDS COMMAND... [-- COMMAND...]...
 
 #include <algorithm>
 #include <chrono>
@@ -34,11 +34,14 @@ int main(int argc, char** argv) {
       const auto start = std::chrono::steady_clock::now();
       pid_t child = 0;
       int status = 0;
-      if (posix_spawn(&child, command[0], &quiet, nullptr, command.data(), environ) != 0 || waitpid(child, &status, 0) < 0 || status != 0) {
+      if (posix_spawn(&child, command[0], &quiet, nullptr, command.data(), environ) != 0 ||
+          waitpid(child, &status, 0) < 0 || status != 0) {
         std::fprintf(stderr, "%s failed\n", command[0]);
         return 1;
       }
-      times[i].push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+      times[i].push_back(
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+              .count());
     }
   }
   double first = 0;
@@ -48,7 +51,8 @@ int main(int argc, char** argv) {
     if (i == 0)
       first = median;
     const char* name = std::strrchr(commands[i][0], '/');
-    std::printf("%8.2f ms  %+7.2f  %s %s\n", median, median - first, name != nullptr ? name + 1 : commands[i][0],
+    std::printf("%8.2f ms  %+7.2f  %s %s\n", median, median - first,
+                name != nullptr ? name + 1 : commands[i][0],
                 commands[i].size() > 1 ? commands[i][1] : "");
   }
 }

@@ -2,10 +2,10 @@
 // The long text of each code: explain/CODE.md, embedded when the tool is built.
 //
 // The words behind the fence of an example say how it is run: `gossamer` is checked as `main.gos`,
-// `gossamer run --comptime-io=none` gives the command, its options and perhaps its operand, `toml` is a
-// manifest; `sh` and `text` are for people. In an example of several files a line `// file: src/util.gos`
-// begins each; `// file: name -> target` is a link, `// file: name/` a directory. With a
-// `project.toml` among them the project is what is checked.
+// `gossamer run --comptime-io=none` gives the command, its options and perhaps its operand, `toml`
+// is a manifest; `sh` and `text` are for people. In an example of several files a line `// file:
+// src/util.gos` begins each; `// file: name -> target` is a link, `// file: name/` a directory.
+// With a `project.toml` among them the project is what is checked.
 //
 // A page whose example cannot be shown has the line "no example: REASON" instead.
 

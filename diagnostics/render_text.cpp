@@ -119,7 +119,8 @@ private:
     for (const Suggestion& suggestion : diagnostic_.suggestions)
       writeRemark("help", suggestion.replacement.empty()
                               ? suggestion.message // what is to be removed stands in the label
-                              : suggestion.message + ": `" + llvm::StringRef(suggestion.replacement).rtrim().str() + "`");
+                              : suggestion.message + ": `" +
+                                    llvm::StringRef(suggestion.replacement).rtrim().str() + "`");
   }
 
   /// Every line of a remark stands behind a frame, so that none can pass for a message of ours or

@@ -37,8 +37,8 @@ constexpr bool isTypeName(std::string_view word) {
   return false;
 }
 
-constexpr Entry makeEntry(std::string_view path, std::string_view signature, Capability capability, BuiltinId id,
-                          vm::NativeBody body) {
+constexpr Entry makeEntry(std::string_view path, std::string_view signature, Capability capability,
+                          BuiltinId id, vm::NativeBody body) {
   Entry entry{path, signature, capability, id, body, "core", {}, path};
   const size_t last = path.rfind("::");
   if (last == std::string_view::npos)
@@ -65,11 +65,12 @@ constexpr size_t kRowCount = 0
 /// Sorted by path while compiling.
 constexpr std::array<Entry, kRowCount> sortedEntries() {
   std::array<Entry, kRowCount> entries{
-#define GOS_BUILTIN(id, path, signature, capability)                                                                   \
+#define GOS_BUILTIN(id, path, signature, capability)                                               \
   makeEntry(path, signature, Capability::capability, BuiltinId::id, &bodies::id),
 #include "stdlib/builtins.def"
   };
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.path < b.path; });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.path < b.path; });
   return entries;
 }
 
@@ -83,7 +84,9 @@ constexpr bool pathsAreUnique() {
 }
 static_assert(pathsAreUnique(), "two rows of builtins.def have one path");
 
-constexpr StringRef ref(std::string_view text) { return {text.data(), text.size()}; }
+constexpr StringRef ref(std::string_view text) {
+  return {text.data(), text.size()};
+}
 
 struct PreludeModule {
   std::string_view name;
@@ -98,16 +101,18 @@ constexpr PreludeModule kPrelude[] = {
 constexpr std::array<BuiltinRow, kRowCount> rowsOfEntries() {
   return []<size_t... I>(std::index_sequence<I...>) {
     return std::array<BuiltinRow, kRowCount>{
-        BuiltinRow{ref(kEntries[I].path), ref(kEntries[I].module), ref(kEntries[I].type), ref(kEntries[I].name),
-                   ref(kEntries[I].signature), kEntries[I].capability, kEntries[I].id}...};
+        BuiltinRow{ref(kEntries[I].path), ref(kEntries[I].module), ref(kEntries[I].type),
+                   ref(kEntries[I].name), ref(kEntries[I].signature), kEntries[I].capability,
+                   kEntries[I].id}...};
   }(std::make_index_sequence<kRowCount>{});
 }
 constexpr std::array<BuiltinRow, kRowCount> kRows = rowsOfEntries();
 
 constexpr std::array<vm::Native, kRowCount> nativesOfEntries() {
   return []<size_t... I>(std::index_sequence<I...>) {
-    return std::array<vm::Native, kRowCount>{vm::Native{ref(kEntries[I].path), ref(kEntries[I].signature),
-                                                        kEntries[I].capability, kEntries[I].body}...};
+    return std::array<vm::Native, kRowCount>{
+        vm::Native{ref(kEntries[I].path), ref(kEntries[I].signature), kEntries[I].capability,
+                   kEntries[I].body}...};
   }(std::make_index_sequence<kRowCount>{});
 }
 constexpr std::array<vm::Native, kRowCount> kNatives = nativesOfEntries();
@@ -135,10 +140,10 @@ ArrayRef<BuiltinRow> groupedRows() {
 
 template <class Key, class Less> ArrayRef<BuiltinRow> runOf(const Key& key, Less compare) {
   ArrayRef<BuiltinRow> rows = groupedRows();
-  const auto* begin = std::partition_point(rows.begin(), rows.end(),
-                                           [&](const BuiltinRow& row) { return compare(row, key) < 0; });
-  const auto* end =
-      std::partition_point(begin, rows.end(), [&](const BuiltinRow& row) { return compare(row, key) <= 0; });
+  const auto* begin = std::partition_point(
+      rows.begin(), rows.end(), [&](const BuiltinRow& row) { return compare(row, key) < 0; });
+  const auto* end = std::partition_point(
+      begin, rows.end(), [&](const BuiltinRow& row) { return compare(row, key) <= 0; });
   return {begin, end};
 }
 
@@ -153,26 +158,35 @@ int compareType(const BuiltinRow& row, const TypeKey& key) {
 
 } // namespace
 
-ArrayRef<BuiltinRow> builtinRows() { return kRows; }
+ArrayRef<BuiltinRow> builtinRows() {
+  return kRows;
+}
 
 const BuiltinRow* findBuiltin(StringRef path) {
-  const auto* row = std::partition_point(kRows.begin(), kRows.end(), [&](const BuiltinRow& r) { return r.path < path; });
+  const auto* row = std::partition_point(kRows.begin(), kRows.end(),
+                                         [&](const BuiltinRow& r) { return r.path < path; });
   return row != kRows.end() && row->path == path ? row : nullptr;
 }
 
 ArrayRef<BuiltinRow> rowsOfModule(StringRef module) {
-  return runOf(module, [](const BuiltinRow& row, StringRef key) { return row.module.compare(key); });
+  return runOf(module,
+               [](const BuiltinRow& row, StringRef key) { return row.module.compare(key); });
 }
 
-ArrayRef<BuiltinRow> rowsOfType(StringRef module, StringRef type) { return runOf(TypeKey{module, type}, compareType); }
+ArrayRef<BuiltinRow> rowsOfType(StringRef module, StringRef type) {
+  return runOf(TypeKey{module, type}, compareType);
+}
 
 const BuiltinRow* findMethod(StringRef module, StringRef type, StringRef name) {
   ArrayRef<BuiltinRow> rows = rowsOfType(module, type);
-  const auto* row = std::partition_point(rows.begin(), rows.end(), [&](const BuiltinRow& r) { return r.name < name; });
+  const auto* row = std::partition_point(rows.begin(), rows.end(),
+                                         [&](const BuiltinRow& r) { return r.name < name; });
   return row != rows.end() && row->name == name ? row : nullptr;
 }
 
-const BuiltinRow* findFunction(StringRef module, StringRef name) { return findMethod(module, StringRef(), name); }
+const BuiltinRow* findFunction(StringRef module, StringRef name) {
+  return findMethod(module, StringRef(), name);
+}
 
 StringRef preludeSource(StringRef module) {
   for (const PreludeModule& candidate : kPrelude)
@@ -195,7 +209,9 @@ ArrayRef<StringRef> moduleNames() {
   return kNames;
 }
 
-bool hasModule(StringRef module) { return !preludeSource(module).empty() || !rowsOfModule(module).empty(); }
+bool hasModule(StringRef module) {
+  return !preludeSource(module).empty() || !rowsOfModule(module).empty();
+}
 
 const vm::NativeTable& nativeTable() {
   static const vm::NativeTable kTable(kNatives, &checkImport);

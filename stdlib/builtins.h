@@ -5,17 +5,18 @@
 // Paths are canonical, beneath `std`, without `std::`. Three shapes:
 //   module::name             `fs::read_to_string`, `encoding::json::parse`
 //   module::Type::method     `fs::File::read_to_string`, `math::rand::Rng::new`
-//   Type::method             a core type, whose scope is the module `core`: `String::trim`, `Vec::push`.
-//                            `Slice` stands for `[T]` and `[T; N]`; `Int`, `Float` and `Any` for every
-//                            integer, every float, every type.
+//   Type::method             a core type, whose scope is the module `core`: `String::trim`,
+//   `Vec::push`.
+//                            `Slice` stands for `[T]` and `[T; N]`; `Int`, `Float` and `Any` for
+//                            every integer, every float, every type.
 // A last-but-one component that begins with a capital, or names a scalar type, is the type.
 //
-// `core` is always loaded and its `pub` names are the prelude: Option, Result, Iterator, Reverse, assert...
-// Module `intrinsics` exists for the library alone.
+// `core` is always loaded and its `pub` names are the prelude: Option, Result, Iterator, Reverse,
+// assert... Module `intrinsics` exists for the library alone.
 //
-// A signature is `fn<T: Bound>(name: Type, ..) -> Result`, parsed by the language's own parser in the scope
-// of its module; a first parameter named `self` makes it a method. A `&mut` parameter is in-out: the
-// body finds the value in its slot and may replace it.
+// A signature is `fn<T: Bound>(name: Type, ..) -> Result`, parsed by the language's own parser in
+// the scope of its module; a first parameter named `self` makes it a method. A `&mut` parameter is
+// in-out: the body finds the value in its slot and may replace it.
 
 #include "sandbox/policy/capability.h"
 #include "vm/native.h"
@@ -45,8 +46,8 @@ struct BuiltinRow {
 llvm::ArrayRef<BuiltinRow> builtinRows();
 /// A row by its path; null if there is none.
 const BuiltinRow* findBuiltin(llvm::StringRef path);
-/// The rows of a module: its free functions and the methods of its types, sorted by path. For `core` the
-/// methods of the core types.
+/// The rows of a module: its free functions and the methods of its types, sorted by path. For
+/// `core` the methods of the core types.
 llvm::ArrayRef<BuiltinRow> rowsOfModule(llvm::StringRef module);
 /// A free function of a module.
 const BuiltinRow* findFunction(llvm::StringRef module, llvm::StringRef name);
@@ -54,7 +55,9 @@ const BuiltinRow* findFunction(llvm::StringRef module, llvm::StringRef name);
 llvm::ArrayRef<BuiltinRow> rowsOfType(llvm::StringRef module, llvm::StringRef type);
 const BuiltinRow* findMethod(llvm::StringRef module, llvm::StringRef type, llvm::StringRef name);
 // The same for core types.
-inline llvm::ArrayRef<BuiltinRow> rowsOfType(llvm::StringRef type) { return rowsOfType("core", type); }
+inline llvm::ArrayRef<BuiltinRow> rowsOfType(llvm::StringRef type) {
+  return rowsOfType("core", type);
+}
 inline const BuiltinRow* findMethod(llvm::StringRef type, llvm::StringRef name) {
   return findMethod("core", type, name);
 }

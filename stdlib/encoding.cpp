@@ -11,7 +11,8 @@ namespace {
 
 constexpr uint64_t kPieceSteps = 32; // to find one place
 constexpr StringRef kHexDigits = "0123456789abcdef";
-constexpr StringRef kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr StringRef kBase64Digits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 int hexDigit(char c) {
   if (c >= '0' && c <= '9')
@@ -166,7 +167,8 @@ Trap BytesReplace(Arguments& arguments) {
       vm.heap().chargeSteps(2 * kPieceSteps);
     }
   }
-  VecObject* out = length > vm.heap().available() ? nullptr : vm.heap().newVec(arguments.resultLayout(), length);
+  VecObject* out =
+      length > vm.heap().available() ? nullptr : vm.heap().newVec(arguments.resultLayout(), length);
   if (out == nullptr)
     return vm.heapTrap();
   vm.heap().chargeBytes(length);

@@ -1,4 +1,5 @@
-// std::env, std::os and std::thread's facts about the host. Changes stay in this Vm and its children.
+// std::env, std::os and std::thread's facts about the host. Changes stay in this Vm and its
+// children.
 
 #include "stdlib/host_files.h"
 #include "stdlib/support.h"
@@ -17,17 +18,21 @@ namespace gos::stdlib {
 
 namespace {
 
-bool isBelowFull(const Vm& vm) { return vm.inFold() && vm.callingLevel().level != ComptimeIo::Full; }
+bool isBelowFull(const Vm& vm) {
+  return vm.inFold() && vm.callingLevel().level != ComptimeIo::Full;
+}
 
 Trap refuse(Arguments& arguments, FileResult& result) {
-  return result.kind == FileResult::Kind::Trapped ? std::move(result.trap) : arguments.returnErr(result.message);
+  return result.kind == FileResult::Kind::Trapped ? std::move(result.trap)
+                                                  : arguments.returnErr(result.message);
 }
 
 std::optional<std::string> userName() {
   std::vector<char> buffer(16384);
   passwd entry{};
   passwd* found = nullptr;
-  if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr)
+  if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
+      found == nullptr)
     return std::nullopt;
   return std::string(entry.pw_name);
 }
@@ -36,17 +41,21 @@ std::optional<std::string> userName() {
 
 namespace bodies {
 
-Trap EnvArgs(Arguments& arguments) { return arguments.returnStrings(hostOf(arguments.vm()).options().arguments); }
+Trap EnvArgs(Arguments& arguments) {
+  return arguments.returnStrings(hostOf(arguments.vm()).options().arguments);
+}
 Trap EnvProgramName(Arguments& arguments) {
   return arguments.returnString(hostOf(arguments.vm()).options().programName);
 }
 
-/// Below `full` only the names given with --comptime-env; the value is an input of the fold and is shown nowhere.
+/// Below `full` only the names given with --comptime-env; the value is an input of the fold and is
+/// shown nowhere.
 Trap EnvVar(Arguments& arguments) {
   Vm& vm = arguments.vm();
   const StringRef name = arguments.string(0);
   if (isBelowFull(vm) && !decideEnv(vm.callingPolicy(), name).allowed)
-    return vm.deny(Capability::EnvRead, ("the variable `" + name + "`").str(), ("--comptime-env " + name).str());
+    return vm.deny(Capability::EnvRead, ("the variable `" + name + "`").str(),
+                   ("--comptime-env " + name).str());
   const std::optional<std::string> value = hostOf(vm).variable(name);
   if (vm.inFold()) {
     if (Trap trap = vm.charge(1000)) // it is recorded
@@ -110,19 +119,23 @@ Trap EnvCurrentDir(Arguments& arguments) {
 
 Trap EnvHomeDir(Arguments& arguments) {
   const std::optional<std::string> home = hostOf(arguments.vm()).variable("HOME");
-  return home && vm::isValidUtf8(*home) ? arguments.returnSomeString(*home) : arguments.returnNone();
+  return home && vm::isValidUtf8(*home) ? arguments.returnSomeString(*home)
+                                        : arguments.returnNone();
 }
 
 Trap EnvTempDir(Arguments& arguments) {
   const std::optional<std::string> directory = hostOf(arguments.vm()).variable("TMPDIR");
-  return arguments.returnString(directory && !directory->empty() && vm::isValidUtf8(*directory) ? *directory : "/tmp");
+  return arguments.returnString(
+      directory && !directory->empty() && vm::isValidUtf8(*directory) ? *directory : "/tmp");
 }
 
 Trap EnvSetVar(Arguments& arguments) {
   const StringRef name = arguments.string(0);
   const StringRef value = arguments.string(1);
   if (name.empty() || name.contains('=') || name.contains('\0') || value.contains('\0'))
-    return Trap::panic(("set_var: `" + name + "` cannot be the name of a variable, or its value has a NUL byte").str());
+    return Trap::panic(
+        ("set_var: `" + name + "` cannot be the name of a variable, or its value has a NUL byte")
+            .str());
   hostOf(arguments.vm()).setVariable(name, value.str());
   return arguments.returnUnit();
 }
@@ -135,16 +148,24 @@ Trap EnvSetCurrentDir(Arguments& arguments) {
   return result.done() ? arguments.returnOkUnit() : refuse(arguments, result);
 }
 
-// ---- os, thread -----------------------------------------------------------------------------------
+// ---- os, thread
+// -----------------------------------------------------------------------------------
 
 Trap OsUserName(Arguments& arguments) {
   const std::optional<std::string> name = userName();
-  return name && vm::isValidUtf8(*name) ? arguments.returnSomeString(*name) : arguments.returnNone();
+  return name && vm::isValidUtf8(*name) ? arguments.returnSomeString(*name)
+                                        : arguments.returnNone();
 }
-Trap OsUserId(Arguments& arguments) { return arguments.returnInteger(int64_t(::getuid())); }
-Trap OsUserGroupId(Arguments& arguments) { return arguments.returnInteger(int64_t(::getgid())); }
+Trap OsUserId(Arguments& arguments) {
+  return arguments.returnInteger(int64_t(::getuid()));
+}
+Trap OsUserGroupId(Arguments& arguments) {
+  return arguments.returnInteger(int64_t(::getgid()));
+}
 
-Trap OsFamily(Arguments& arguments) { return arguments.returnString("unix"); }
+Trap OsFamily(Arguments& arguments) {
+  return arguments.returnString("unix");
+}
 Trap OsArch(Arguments& arguments) {
 #if defined(__x86_64__)
   return arguments.returnString("x86_64");

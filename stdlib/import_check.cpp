@@ -1,5 +1,5 @@
-// Fits the layouts of an import to a row's signature. The signature is read by a small reader of its own, since the
-// language's parser stands above this layer; what it cannot read fits nothing.
+// Fits the layouts of an import to a row's signature. The signature is read by a small reader of
+// its own, since the language's parser stands above this layer; what it cannot read fits nothing.
 
 #include "stdlib/import_check.h"
 
@@ -28,9 +28,10 @@ constexpr unsigned kDeepest = 32;
 struct TypeText {
   enum class Kind : uint8_t { Named, Tuple, Slice, Function, Never };
   Kind kind = Kind::Named;
-  bool inOut = false;             // `&mut T`
-  std::string name;               // Named
-  std::vector<TypeText> children; // arguments; elements; for a function the parameters, then the result
+  bool inOut = false; // `&mut T`
+  std::string name;   // Named
+  std::vector<TypeText>
+      children; // arguments; elements; for a function the parameters, then the result
 };
 
 struct GenericText {
@@ -136,7 +137,9 @@ private:
     }
     if (take("[")) {
       out.kind = TypeText::Kind::Slice;
-      return list(out.children, "]", depth) && out.children.size() == 1 ? std::optional(std::move(out)) : std::nullopt;
+      return list(out.children, "]", depth) && out.children.size() == 1
+                 ? std::optional(std::move(out))
+                 : std::nullopt;
     }
     out.name = word();
     while (take("::"))
@@ -161,8 +164,9 @@ private:
   StringRef rest_;
 };
 
-/// The structs of the library that a native reads or makes, by the name that signatures use, as a tuple of their fields.
-/// An error may have more fields than its message. `T` is the argument of a type that has one.
+/// The structs of the library that a native reads or makes, by the name that signatures use, as a
+/// tuple of their fields. An error may have more fields than its message. `T` is the argument of a
+/// type that has one.
 struct StructShape {
   StringRef name;
   StringRef fields;
@@ -197,11 +201,16 @@ struct ScalarShape {
   vm::IntWidth width;
 };
 constexpr ScalarShape kScalars[] = {
-    {"i8", ScalarKind::Integer, vm::IntWidth::I8},     {"i16", ScalarKind::Integer, vm::IntWidth::I16},
-    {"i32", ScalarKind::Integer, vm::IntWidth::I32},   {"i64", ScalarKind::Integer, vm::IntWidth::I64},
-    {"isize", ScalarKind::Integer, vm::IntWidth::I64}, {"u8", ScalarKind::Integer, vm::IntWidth::U8},
-    {"u16", ScalarKind::Integer, vm::IntWidth::U16},   {"u32", ScalarKind::Integer, vm::IntWidth::U32},
-    {"u64", ScalarKind::Integer, vm::IntWidth::U64},   {"usize", ScalarKind::Integer, vm::IntWidth::U64},
+    {"i8", ScalarKind::Integer, vm::IntWidth::I8},
+    {"i16", ScalarKind::Integer, vm::IntWidth::I16},
+    {"i32", ScalarKind::Integer, vm::IntWidth::I32},
+    {"i64", ScalarKind::Integer, vm::IntWidth::I64},
+    {"isize", ScalarKind::Integer, vm::IntWidth::I64},
+    {"u8", ScalarKind::Integer, vm::IntWidth::U8},
+    {"u16", ScalarKind::Integer, vm::IntWidth::U16},
+    {"u32", ScalarKind::Integer, vm::IntWidth::U32},
+    {"u64", ScalarKind::Integer, vm::IntWidth::U64},
+    {"usize", ScalarKind::Integer, vm::IntWidth::U64},
 };
 
 class Fitter {
@@ -225,7 +234,8 @@ public:
              (layout.sequence == SequenceKind::Vec || layout.sequence == SequenceKind::Array ||
               layout.sequence == SequenceKind::Slice);
     case TypeText::Kind::Function: {
-      if (layout.kind != LayoutKind::Closure || layout.parameters.size() + 1 != type.children.size())
+      if (layout.kind != LayoutKind::Closure ||
+          layout.parameters.size() + 1 != type.children.size())
         return false;
       for (size_t i = 0; i < layout.parameters.size(); ++i)
         if (!fits(type.children[i], layout.parameters[i], depth + 1))
@@ -247,7 +257,8 @@ private:
     return type.children[0].name != "u8" || layout.byteStorage;
   }
 
-  bool fitsFields(ArrayRef<TypeText> fields, const Layout& layout, bool mayHaveMore, unsigned depth) {
+  bool fitsFields(ArrayRef<TypeText> fields, const Layout& layout, bool mayHaveMore,
+                  unsigned depth) {
     if (layout.kind != LayoutKind::Struct || layout.variants.size() != 1)
       return false;
     const std::vector<LayoutId>& own = layout.variants[0].fields;
@@ -260,12 +271,14 @@ private:
   }
 
   /// An enum of exactly these variants, each with one field or none.
-  bool fitsEnum(const Layout& layout, ArrayRef<std::pair<StringRef, const TypeText*>> variants, unsigned depth) {
+  bool fitsEnum(const Layout& layout, ArrayRef<std::pair<StringRef, const TypeText*>> variants,
+                unsigned depth) {
     if (layout.kind != LayoutKind::Enum || layout.variants.size() != variants.size())
       return false;
     for (const auto& [name, payload] : variants) {
       const StringRef wanted = name;
-      const auto found = llvm::find_if(layout.variants, [&](const vm::VariantLayout& v) { return v.name == wanted; });
+      const auto found = llvm::find_if(
+          layout.variants, [&](const vm::VariantLayout& v) { return v.name == wanted; });
       if (found == layout.variants.end() || found->fields.size() != (payload == nullptr ? 0u : 1u))
         return false;
       if (payload != nullptr && !fits(*payload, found->fields[0], depth + 1))
@@ -280,8 +293,9 @@ private:
     if (generic.bound == "Needle" &&
         !(isText || (layout.kind == LayoutKind::Int && layout.scalar == ScalarKind::Char)))
       return false;
-    if (generic.bound == "Contents" && !(isText || (layout.kind == LayoutKind::Vec && layout.byteStorage &&
-                                                    layout.sequence == SequenceKind::Vec)))
+    if (generic.bound == "Contents" &&
+        !(isText || (layout.kind == LayoutKind::Vec && layout.byteStorage &&
+                     layout.sequence == SequenceKind::Vec)))
       return false;
     if (generic.bound == "Number" && !(isInteger || layout.kind == LayoutKind::Float))
       return false;
@@ -313,19 +327,22 @@ private:
         return fitsGeneric(generic, id, layout);
     for (const ScalarShape& scalar : kScalars)
       if (name == scalar.name)
-        return layout.kind == LayoutKind::Int && layout.scalar == scalar.scalar && layout.width == scalar.width;
+        return layout.kind == LayoutKind::Int && layout.scalar == scalar.scalar &&
+               layout.width == scalar.width;
     if (name == "bool" || name == "char")
       return layout.kind == LayoutKind::Int &&
              layout.scalar == (name == "bool" ? ScalarKind::Bool : ScalarKind::Char);
     if (name == "f64" || name == "f32")
-      return layout.kind == LayoutKind::Float && layout.scalar == (name == "f64" ? ScalarKind::F64 : ScalarKind::F32);
+      return layout.kind == LayoutKind::Float &&
+             layout.scalar == (name == "f64" ? ScalarKind::F64 : ScalarKind::F32);
     if (name == "String")
       return layout.kind == LayoutKind::String;
     if (std::optional<SequenceKind> sequence = sequenceOf(name))
       return fitsSequence(type, layout, depth) && layout.sequence == *sequence;
     if (name == "Map" || name == "BTreeMap")
       return layout.kind == LayoutKind::Map && type.children.size() == 2 &&
-             fits(type.children[0], layout.element, depth + 1) && fits(type.children[1], layout.value, depth + 1);
+             fits(type.children[0], layout.element, depth + 1) &&
+             fits(type.children[1], layout.value, depth + 1);
     if (name == "Set" || name == "BTreeSet")
       return layout.kind == LayoutKind::Set && type.children.size() == 1 &&
              fits(type.children[0], layout.element, depth + 1);
@@ -343,8 +360,9 @@ private:
         std::optional<SignatureText> fields = Reader(("fn() -> " + shape.fields).str()).signature();
         if (fields && type.children.size() == 1)
           substitute(fields->result, type.children[0]);
-        return fields && fitsFields(fields->result.children.empty() ? ArrayRef<TypeText>(fields->result)
-                                                                    : ArrayRef<TypeText>(fields->result.children),
+        return fields && fitsFields(fields->result.children.empty()
+                                        ? ArrayRef<TypeText>(fields->result)
+                                        : ArrayRef<TypeText>(fields->result.children),
                                     layout, shape.mayHaveMore, depth);
       }
     return false;
@@ -361,8 +379,9 @@ private:
 
   static std::optional<SequenceKind> sequenceOf(StringRef name) {
     constexpr std::pair<StringRef, SequenceKind> kNames[] = {
-        {"Vec", SequenceKind::Vec},     {"Deque", SequenceKind::Deque},     {"Queue", SequenceKind::Queue},
-        {"Stack", SequenceKind::Stack}, {"MaxHeap", SequenceKind::MaxHeap}, {"MinHeap", SequenceKind::MinHeap}};
+        {"Vec", SequenceKind::Vec},         {"Deque", SequenceKind::Deque},
+        {"Queue", SequenceKind::Queue},     {"Stack", SequenceKind::Stack},
+        {"MaxHeap", SequenceKind::MaxHeap}, {"MinHeap", SequenceKind::MinHeap}};
     for (const auto& [each, kind] : kNames)
       if (name == each)
         return kind;
@@ -398,8 +417,8 @@ private:
     const Layout& map = module_.layouts[vm::index(object)];
     TypeText text;
     text.name = "String";
-    return vec.kind == LayoutKind::Vec && vec.element == id && !vec.byteStorage && map.kind == LayoutKind::Map &&
-           map.value == id && fits(text, map.element, depth + 1);
+    return vec.kind == LayoutKind::Vec && vec.element == id && !vec.byteStorage &&
+           map.kind == LayoutKind::Map && map.value == id && fits(text, map.element, depth + 1);
   }
 
   const Module& module_;
@@ -410,17 +429,19 @@ private:
 
 llvm::Error misfit(const vm::Native& native, const llvm::Twine& what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                 "`" + native.name + "` is imported with " + what + "; its signature is `" +
-                                     native.signature + "`");
+                                 "`" + native.name + "` is imported with " + what +
+                                     "; its signature is `" + native.signature + "`");
 }
 
 } // namespace
 
-llvm::Error checkImport(const vm::Native& native, const NativeImport& import, const Module& module) {
+llvm::Error checkImport(const vm::Native& native, const NativeImport& import,
+                        const Module& module) {
   const std::optional<SignatureText> signature = Reader(native.signature).signature();
   if (!signature)
     return misfit(native, "a signature that cannot be read");
-  if (import.parameters.size() != signature->parameters.size() || import.inOut.size() != import.parameters.size())
+  if (import.parameters.size() != signature->parameters.size() ||
+      import.inOut.size() != import.parameters.size())
     return misfit(native, llvm::Twine(import.parameters.size()) + " arguments");
   Fitter fitter(module, *signature, native.name);
   for (size_t i = 0; i < import.parameters.size(); ++i) {

@@ -17,13 +17,15 @@ struct Bounds {
   int64_t end = 0; // exclusive
 };
 
-/// A stored range is a struct of two bounds, and a third field that is not 0 when the end is included.
+/// A stored range is a struct of two bounds, and a third field that is not 0 when the end is
+/// included.
 Bounds boundsOf(const Arguments& arguments) {
   const vm::StructObject* range = vm::asStruct(arguments.slot(0));
   if (range == nullptr)
     return {};
   Bounds bounds{vm::asInteger(range->slots()[0]), vm::asInteger(range->slots()[1])};
-  const bool inclusive = arguments.layout(0).variants[0].fields.size() > 2 && range->slots()[2] != 0;
+  const bool inclusive =
+      arguments.layout(0).variants[0].fields.size() > 2 && range->slots()[2] != 0;
   if (inclusive && bounds.end < std::numeric_limits<int64_t>::max())
     ++bounds.end;
   return bounds;
@@ -53,9 +55,12 @@ Trap DebugText(Arguments& arguments) {
   return arguments.returnText(out);
 }
 
-Trap DisplayText(Arguments& arguments) { return StringFrom(arguments); }
+Trap DisplayText(Arguments& arguments) {
+  return StringFrom(arguments);
+}
 
-/// Counts for `gos test`. Nothing in the language reads it back; a fold has no verdict, so there nothing is kept.
+/// Counts for `gos test`. Nothing in the language reads it back; a fold has no verdict, so there
+/// nothing is kept.
 Trap RecordAssertion(Arguments& arguments) {
   if (!arguments.vm().inFold()) {
     Assertions& counted = hostOf(arguments.vm()).assertions;
@@ -66,25 +71,32 @@ Trap RecordAssertion(Arguments& arguments) {
   return arguments.returnUnit();
 }
 
-Trap PanicText(Arguments& arguments) { return Trap::panic(arguments.string(0).str()); }
+Trap PanicText(Arguments& arguments) {
+  return Trap::panic(arguments.string(0).str());
+}
 
 Trap ValuesEqual(Arguments& arguments) {
   bool equal = false;
-  if (Trap trap = vm::valuesEqual(arguments.vm(), arguments.slot(0), arguments.slot(1), arguments.layoutId(0),
-                                  vm::FloatEquality::Ieee, equal))
+  if (Trap trap = vm::valuesEqual(arguments.vm(), arguments.slot(0), arguments.slot(1),
+                                  arguments.layoutId(0), vm::FloatEquality::Ieee, equal))
     return trap;
   return arguments.returnBoolean(equal);
 }
 
 Trap CompareValues(Arguments& arguments) {
   int order = 0;
-  if (Trap trap = vm::compareValues(arguments.vm(), arguments.slot(0), arguments.slot(1), arguments.layoutId(0), order))
+  if (Trap trap = vm::compareValues(arguments.vm(), arguments.slot(0), arguments.slot(1),
+                                    arguments.layoutId(0), order))
     return trap;
   return arguments.returnInteger(order);
 }
 
-Trap RangeStart(Arguments& arguments) { return arguments.returnInteger(boundsOf(arguments).start); }
-Trap RangeEnd(Arguments& arguments) { return arguments.returnInteger(boundsOf(arguments).end); }
+Trap RangeStart(Arguments& arguments) {
+  return arguments.returnInteger(boundsOf(arguments).start);
+}
+Trap RangeEnd(Arguments& arguments) {
+  return arguments.returnInteger(boundsOf(arguments).end);
+}
 
 } // namespace bodies
 } // namespace gos::stdlib

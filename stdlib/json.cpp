@@ -34,7 +34,8 @@ bool isJsonValue(const Layout& layout) {
   if (layout.kind != LayoutKind::Enum || layout.variants.size() != std::size(kNames))
     return false;
   for (size_t i = 0; i < std::size(kNames); ++i)
-    if (layout.variants[i].name != kNames[i] || layout.variants[i].fields.size() != (i == 0 ? 0u : 1u))
+    if (layout.variants[i].name != kNames[i] ||
+        layout.variants[i].fields.size() != (i == 0 ? 0u : 1u))
       return false;
   return true;
 }
@@ -45,7 +46,8 @@ constexpr unsigned kDeepest = 1000;
 
 class Writer {
 public:
-  Writer(Vm& vm, JsonStyle style, vm::TextBuffer& out) : vm_(vm), pretty_(style == JsonStyle::Pretty), out_(out) {}
+  Writer(Vm& vm, JsonStyle style, vm::TextBuffer& out)
+      : vm_(vm), pretty_(style == JsonStyle::Pretty), out_(out) {}
 
   Trap write(Value value, LayoutId id, unsigned depth) {
     if (depth > kDeepest)
@@ -95,13 +97,27 @@ private:
         quoted.clear();
       }
       switch (c) {
-      case '"': quoted += "\\\""; break;
-      case '\\': quoted += "\\\\"; break;
-      case '\n': quoted += "\\n"; break;
-      case '\r': quoted += "\\r"; break;
-      case '\t': quoted += "\\t"; break;
-      case '\b': quoted += "\\b"; break;
-      case '\f': quoted += "\\f"; break;
+      case '"':
+        quoted += "\\\"";
+        break;
+      case '\\':
+        quoted += "\\\\";
+        break;
+      case '\n':
+        quoted += "\\n";
+        break;
+      case '\r':
+        quoted += "\\r";
+        break;
+      case '\t':
+        quoted += "\\t";
+        break;
+      case '\b':
+        quoted += "\\b";
+        break;
+      case '\f':
+        quoted += "\\f";
+        break;
       default:
         if (uint8_t(c) < 0x20)
           quoted += "\\u00" + llvm::utohexstr(uint8_t(c), true, 2);
@@ -122,7 +138,8 @@ private:
       char buffer[4];
       writeText({buffer, vm::encodeScalar(uint32_t(value), buffer)});
     } else if (layout.scalar == vm::ScalarKind::UnitEnum) {
-      writeText(value < layout.variants.size() ? StringRef(layout.variants[value].name) : StringRef());
+      writeText(value < layout.variants.size() ? StringRef(layout.variants[value].name)
+                                               : StringRef());
     } else {
       return vm::formatDisplay(vm_, value, id, out_);
     }
@@ -131,7 +148,8 @@ private:
 
   Trap writeReal(double value, bool isSingle) {
     // JSON has no word for what is not finite.
-    put(std::isfinite(value) ? vm::floatText(value, vm::FloatText::Debug, isSingle) : std::string("null"));
+    put(std::isfinite(value) ? vm::floatText(value, vm::FloatText::Debug, isSingle)
+                             : std::string("null"));
     return {};
   }
 
@@ -196,7 +214,8 @@ private:
     for (size_t i = 0; i < numbers.size(); ++i) {
       between(i == 0);
       const vm::MapEntry entry = map->entries[numbers[i]];
-      Trap trap = isMap ? writeKey(entry.key, layout.element) : write(entry.key, layout.element, depth + 1);
+      Trap trap =
+          isMap ? writeKey(entry.key, layout.element) : write(entry.key, layout.element, depth + 1);
       if (!trap && isMap) {
         colon();
         trap = write(entry.value, layout.value, depth + 1);
@@ -209,8 +228,10 @@ private:
   }
 
   /// Named fields as an object, one positional field as itself, more as an array.
-  Trap writeFields(const vm::VariantLayout& variant, const vm::StructObject* object, unsigned depth) {
-    const bool named = variant.shape == vm::VariantShape::Named && variant.fieldNames.size() == variant.fields.size();
+  Trap writeFields(const vm::VariantLayout& variant, const vm::StructObject* object,
+                   unsigned depth) {
+    const bool named = variant.shape == vm::VariantShape::Named &&
+                       variant.fieldNames.size() == variant.fields.size();
     if (!named && variant.fields.size() == 1)
       return write(object->slots()[0], variant.fields[0], depth + 1);
     const bool told = named && variant.codecs.size() == variant.fields.size();
@@ -221,7 +242,8 @@ private:
         continue;
       between(std::exchange(isFirst, false));
       if (named) {
-        writeText(told && !variant.codecs[i].member.empty() ? variant.codecs[i].member : variant.fieldNames[i]);
+        writeText(told && !variant.codecs[i].member.empty() ? variant.codecs[i].member
+                                                            : variant.fieldNames[i]);
         colon();
       }
       if (Trap trap = write(object->slots()[i], variant.fields[i], depth + 1))
@@ -293,12 +315,19 @@ Trap JsonParse(Arguments& arguments) {
       parseJson(vm, arguments.string(0), payloadOf(vm, arguments.resultLayout(), "Ok"), value);
   if (fault.trap)
     return std::move(fault.trap);
-  return fault.message.empty() ? arguments.returnOkOwned(value) : arguments.returnErr("invalid JSON: " + fault.message);
+  return fault.message.empty() ? arguments.returnOkOwned(value)
+                               : arguments.returnErr("invalid JSON: " + fault.message);
 }
 
-Trap JsonRender(Arguments& arguments) { return returnJson(arguments, JsonStyle::Compact); }
-Trap JsonEncode(Arguments& arguments) { return returnJson(arguments, JsonStyle::Compact); }
-Trap JsonEncodePretty(Arguments& arguments) { return returnJson(arguments, JsonStyle::Pretty); }
+Trap JsonRender(Arguments& arguments) {
+  return returnJson(arguments, JsonStyle::Compact);
+}
+Trap JsonEncode(Arguments& arguments) {
+  return returnJson(arguments, JsonStyle::Compact);
+}
+Trap JsonEncodePretty(Arguments& arguments) {
+  return returnJson(arguments, JsonStyle::Pretty);
+}
 
 Trap JsonValid(Arguments& arguments) {
   if (Trap trap = chargeJson(arguments.vm(), arguments.string(0)))

@@ -23,9 +23,11 @@ struct JsonFault {
   bool failed() const { return bool(trap) || !message.empty(); }
 };
 
-/// What reading a document costs, values left aside. Its texts are put together in a buffer beside the heap, at most as
-/// large as the document.
-inline Trap chargeJson(Vm& vm, StringRef source) { return chargeEach(vm, source.size() * 2); }
+/// What reading a document costs, values left aside. Its texts are put together in a buffer beside
+/// the heap, at most as large as the document.
+inline Trap chargeJson(Vm& vm, StringRef source) {
+  return chargeEach(vm, source.size() * 2);
+}
 /// Parses a whole document; `layout` is that of json::Value. The value is the caller's.
 JsonFault parseJson(Vm& vm, StringRef source, LayoutId layout, Value& out);
 /// One value of a document that is being read, `depth` levels inside of others.

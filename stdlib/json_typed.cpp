@@ -414,7 +414,8 @@ private:
     }
     const bool told = variant.codecs.size() == count;
     const auto memberOf = [&](size_t i) -> StringRef {
-      return told && !variant.codecs[i].member.empty() ? variant.codecs[i].member : variant.fieldNames[i];
+      return told && !variant.codecs[i].member.empty() ? variant.codecs[i].member
+                                                       : variant.fieldNames[i];
     };
     const bool done = members([&](StringRef name) {
       for (size_t i = 0; i < count; ++i)
@@ -478,7 +479,8 @@ private:
       return keep(vm::fromObject(vm_.heap().newMap(id)), out);
     case LayoutKind::Struct: {
       Owned made(vm_, id);
-      if (layout.variants.size() != 1 || !keep(vm::fromObject(vm_.heap().newStruct(id)), made.slot()))
+      if (layout.variants.size() != 1 ||
+          !keep(vm::fromObject(vm_.heap().newStruct(id)), made.slot()))
         break;
       const std::vector<LayoutId>& parts = layout.variants[0].fields;
       for (size_t i = 0; i < parts.size(); ++i)

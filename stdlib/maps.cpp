@@ -9,8 +9,12 @@ namespace gos::stdlib {
 
 namespace {
 
-LayoutId keyLayout(const Arguments& arguments) { return arguments.layout(0).element; }
-LayoutId valueLayout(const Arguments& arguments) { return arguments.layout(0).value; }
+LayoutId keyLayout(const Arguments& arguments) {
+  return arguments.layout(0).element;
+}
+LayoutId valueLayout(const Arguments& arguments) {
+  return arguments.layout(0).value;
+}
 
 vm::MapObject* writable(Arguments& arguments) {
   Value& slot = arguments.slot(0);
@@ -40,7 +44,8 @@ Trap returnCopy(Arguments& arguments, Value value, LayoutId layout) {
 }
 
 /// Inserts copies of borrowed values.
-Trap insertCopies(Vm& vm, vm::MapObject* map, Value key, LayoutId keyId, Value value, LayoutId valueId) {
+Trap insertCopies(Vm& vm, vm::MapObject* map, Value key, LayoutId keyId, Value value,
+                  LayoutId valueId) {
   Value ownKey = 0;
   Value ownValue = 0;
   if (Trap trap = copyOf(vm, key, keyId, ownKey))
@@ -141,8 +146,8 @@ Trap entryInOrder(Arguments& arguments, const vm::MapEntry*& entry) {
     return trap;
   const uint64_t at = uint64_t(arguments.integer(1));
   if (at >= order.size())
-    return Trap::panic("map index out of bounds: the len is " + std::to_string(order.size()) + " but the index is " +
-                       std::to_string(arguments.integer(1)));
+    return Trap::panic("map index out of bounds: the len is " + std::to_string(order.size()) +
+                       " but the index is " + std::to_string(arguments.integer(1)));
   entry = &arguments.map(0)->entries[order[at]];
   return {};
 }
@@ -152,7 +157,8 @@ Trap entryInOrder(Arguments& arguments, const vm::MapEntry*& entry) {
 namespace bodies {
 
 Trap MapNew(Arguments& arguments) {
-  return arguments.returnOwned(vm::fromObject(arguments.vm().heap().newMap(arguments.resultLayout())));
+  return arguments.returnOwned(
+      vm::fromObject(arguments.vm().heap().newMap(arguments.resultLayout())));
 }
 
 Trap MapFrom(Arguments& arguments) {
@@ -166,9 +172,9 @@ Trap MapFrom(Arguments& arguments) {
   const Layout& layout = vm.layout(arguments.resultLayout());
   for (uint64_t i = 0; i < entries->length; ++i) {
     const vm::StructObject* pair = vm::asStruct(entries->slots[i]);
-    Trap trap = pair == nullptr
-                    ? Trap::incompatible("an element is borrowed elsewhere")
-                    : insertCopies(vm, map, pair->slots()[0], layout.element, pair->slots()[1], layout.value);
+    Trap trap = pair == nullptr ? Trap::incompatible("an element is borrowed elsewhere")
+                                : insertCopies(vm, map, pair->slots()[0], layout.element,
+                                               pair->slots()[1], layout.value);
     if (trap) {
       vm.heap().release(map);
       return trap;
@@ -185,7 +191,8 @@ Trap MapInsert(Arguments& arguments) {
   bool present = false;
   Value replaced = 0;
   if (Trap trap = vm::mapInsert(vm, map, vm.retainValue(arguments.slot(1), keyLayout(arguments)),
-                                vm.retainValue(arguments.slot(2), valueLayout(arguments)), present, &replaced))
+                                vm.retainValue(arguments.slot(2), valueLayout(arguments)), present,
+                                &replaced))
     return trap;
   return present ? arguments.returnSomeOwned(replaced) : arguments.returnNone();
 }
@@ -194,14 +201,16 @@ Trap MapGet(Arguments& arguments) {
   vm::MapEntry* entry = nullptr;
   if (Trap trap = find(arguments, entry))
     return trap;
-  return entry == nullptr ? arguments.returnNone() : returnSome(arguments, entry->value, valueLayout(arguments));
+  return entry == nullptr ? arguments.returnNone()
+                          : returnSome(arguments, entry->value, valueLayout(arguments));
 }
 
 Trap MapGetOr(Arguments& arguments) {
   vm::MapEntry* entry = nullptr;
   if (Trap trap = find(arguments, entry))
     return trap;
-  return returnCopy(arguments, entry == nullptr ? arguments.slot(2) : entry->value, valueLayout(arguments));
+  return returnCopy(arguments, entry == nullptr ? arguments.slot(2) : entry->value,
+                    valueLayout(arguments));
 }
 
 /// The value of the key, after `default` was put where there was none.
@@ -255,7 +264,9 @@ Trap MapRemove(Arguments& arguments) {
     return trap;
   return present ? arguments.returnSomeOwned(removed) : arguments.returnNone();
 }
-Trap MapPop(Arguments& arguments) { return MapRemove(arguments); }
+Trap MapPop(Arguments& arguments) {
+  return MapRemove(arguments);
+}
 
 Trap MapContainsKey(Arguments& arguments) {
   vm::MapEntry* entry = nullptr;
@@ -263,9 +274,15 @@ Trap MapContainsKey(Arguments& arguments) {
     return trap;
   return arguments.returnBoolean(entry != nullptr);
 }
-Trap MapContains(Arguments& arguments) { return MapContainsKey(arguments); }
-Trap MapLen(Arguments& arguments) { return arguments.returnInteger(arguments.map(0)->live); }
-Trap MapIsEmpty(Arguments& arguments) { return arguments.returnBoolean(arguments.map(0)->live == 0); }
+Trap MapContains(Arguments& arguments) {
+  return MapContainsKey(arguments);
+}
+Trap MapLen(Arguments& arguments) {
+  return arguments.returnInteger(arguments.map(0)->live);
+}
+Trap MapIsEmpty(Arguments& arguments) {
+  return arguments.returnBoolean(arguments.map(0)->live == 0);
+}
 
 Trap MapClear(Arguments& arguments) {
   vm::MapObject* map = writable(arguments);
@@ -275,8 +292,12 @@ Trap MapClear(Arguments& arguments) {
   return arguments.returnUnit();
 }
 
-Trap MapKeys(Arguments& arguments) { return column(arguments, Half::Keys); }
-Trap MapValues(Arguments& arguments) { return column(arguments, Half::Values); }
+Trap MapKeys(Arguments& arguments) {
+  return column(arguments, Half::Keys);
+}
+Trap MapValues(Arguments& arguments) {
+  return column(arguments, Half::Values);
+}
 
 /// `m[k]`: a missing key panics.
 Trap MapIndex(Arguments& arguments) {
@@ -304,8 +325,10 @@ Trap MapValueAt(Arguments& arguments) {
   return returnCopy(arguments, entry->value, valueLayout(arguments));
 }
 
-#define GOS_SAME(name)                                                                                                 \
-  Trap BTreeMap##name(Arguments& arguments) { return Map##name(arguments); }
+#define GOS_SAME(name)                                                                             \
+  Trap BTreeMap##name(Arguments& arguments) {                                                      \
+    return Map##name(arguments);                                                                   \
+  }
 GOS_SAME(New)
 GOS_SAME(From)
 GOS_SAME(Insert)
@@ -323,10 +346,18 @@ GOS_SAME(Clear)
 GOS_SAME(Keys)
 GOS_SAME(Values)
 #undef GOS_SAME
-Trap BTreeMapFirstKeyValue(Arguments& arguments) { return endOf(arguments, End::First); }
-Trap BTreeMapLastKeyValue(Arguments& arguments) { return endOf(arguments, End::Last); }
-Trap BTreeMapPopFirst(Arguments& arguments) { return popEnd(arguments, End::First); }
-Trap BTreeMapPopLast(Arguments& arguments) { return popEnd(arguments, End::Last); }
+Trap BTreeMapFirstKeyValue(Arguments& arguments) {
+  return endOf(arguments, End::First);
+}
+Trap BTreeMapLastKeyValue(Arguments& arguments) {
+  return endOf(arguments, End::Last);
+}
+Trap BTreeMapPopFirst(Arguments& arguments) {
+  return popEnd(arguments, End::First);
+}
+Trap BTreeMapPopLast(Arguments& arguments) {
+  return popEnd(arguments, End::Last);
+}
 
 } // namespace bodies
 } // namespace gos::stdlib

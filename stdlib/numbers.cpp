@@ -79,8 +79,9 @@ NumberFault parseReal(StringRef text, double& value) {
     return NumberFault::None;
   }
   // from_chars would take hexadecimal words and more signs.
-  if (digits.empty() || digits.find_first_not_of("0123456789.eE+-") != StringRef::npos || digits.front() == '-' ||
-      digits.front() == '+' || digits.front() == 'e' || digits.front() == 'E')
+  if (digits.empty() || digits.find_first_not_of("0123456789.eE+-") != StringRef::npos ||
+      digits.front() == '-' || digits.front() == '+' || digits.front() == 'e' ||
+      digits.front() == 'E')
     return NumberFault::Invalid;
   double parsed = 0;
   const std::from_chars_result result = std::from_chars(digits.begin(), digits.end(), parsed);
@@ -89,7 +90,8 @@ NumberFault parseReal(StringRef text, double& value) {
   if (result.ec == std::errc::result_out_of_range) {
     // Rounds like any other number: to an infinity or to zero, by the exponent's sign.
     const size_t exponent = digits.find_first_of("eE");
-    const bool tiny = exponent != StringRef::npos ? digits.substr(exponent + 1).starts_with("-") : digits.starts_with("0");
+    const bool tiny = exponent != StringRef::npos ? digits.substr(exponent + 1).starts_with("-")
+                                                  : digits.starts_with("0");
     parsed = tiny ? 0.0 : std::numeric_limits<double>::infinity();
   }
   value = negative ? -parsed : parsed;

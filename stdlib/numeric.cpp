@@ -53,7 +53,9 @@ Trap returnChecked(Arguments& arguments, __int128 value, StringRef word) {
   return arguments.returnInteger(int64_t(value));
 }
 
-bool isSingle(const Arguments& arguments) { return arguments.layout(0).scalar == vm::ScalarKind::F32; }
+bool isSingle(const Arguments& arguments) {
+  return arguments.layout(0).scalar == vm::ScalarKind::F32;
+}
 
 Trap returnRounded(Arguments& arguments, double value) {
   return arguments.returnReal(isSingle(arguments) ? double(float(value)) : value);
@@ -63,10 +65,13 @@ Trap returnRounded(Arguments& arguments, double value) {
 
 namespace bodies {
 
-Trap AnyToString(Arguments& arguments) { return StringFrom(arguments); }
+Trap AnyToString(Arguments& arguments) {
+  return StringFrom(arguments);
+}
 
 Trap AnyClone(Arguments& arguments) {
-  return arguments.returnOwned(arguments.vm().retainValue(arguments.slot(0), arguments.layoutId(0)));
+  return arguments.returnOwned(
+      arguments.vm().retainValue(arguments.slot(0), arguments.layoutId(0)));
 }
 
 // ---- integers -----------------------------------------------------------------------------------
@@ -80,21 +85,25 @@ Trap IntSignum(Arguments& arguments) {
   return arguments.returnInteger(value > 0 ? 1 : value < 0 ? -1 : 0);
 }
 Trap IntMin(Arguments& arguments) {
-  return arguments.returnInteger(wide(arguments, 1) < wide(arguments, 0) ? arguments.integer(1) : arguments.integer(0));
+  return arguments.returnInteger(wide(arguments, 1) < wide(arguments, 0) ? arguments.integer(1)
+                                                                         : arguments.integer(0));
 }
 Trap IntMax(Arguments& arguments) {
-  return arguments.returnInteger(wide(arguments, 1) > wide(arguments, 0) ? arguments.integer(1) : arguments.integer(0));
+  return arguments.returnInteger(wide(arguments, 1) > wide(arguments, 0) ? arguments.integer(1)
+                                                                         : arguments.integer(0));
 }
 Trap IntClamp(Arguments& arguments) {
   if (wide(arguments, 0) < wide(arguments, 1))
     return arguments.returnInteger(arguments.integer(1));
-  return arguments.returnInteger(wide(arguments, 0) > wide(arguments, 2) ? arguments.integer(2) : arguments.integer(0));
+  return arguments.returnInteger(wide(arguments, 0) > wide(arguments, 2) ? arguments.integer(2)
+                                                                         : arguments.integer(0));
 }
 Trap IntPow(Arguments& arguments) {
   const __int128 base = wide(arguments, 0);
   const int64_t exponent = arguments.integer(1);
   if (exponent < 0)
-    return Trap::panic("pow: the exponent is " + std::to_string(exponent) + " but must not be negative");
+    return Trap::panic("pow: the exponent is " + std::to_string(exponent) +
+                       " but must not be negative");
   if (base == 0 || base == 1 || exponent == 0)
     return arguments.returnInteger(exponent == 0 ? 1 : int64_t(base));
   if (base == -1)
@@ -115,7 +124,8 @@ Trap IntCountOnes(Arguments& arguments) {
 Trap IntLeadingZeros(Arguments& arguments) {
   const unsigned bits = bitsOf(arguments.layout(0).width);
   const uint64_t mask = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
-  return arguments.returnInteger(std::countl_zero(uint64_t(arguments.integer(0)) & mask) - int(64 - bits));
+  return arguments.returnInteger(std::countl_zero(uint64_t(arguments.integer(0)) & mask) -
+                                 int(64 - bits));
 }
 Trap IntTrailingZeros(Arguments& arguments) {
   const int bits = int(bitsOf(arguments.layout(0).width));
@@ -124,16 +134,16 @@ Trap IntTrailingZeros(Arguments& arguments) {
 
 // ---- floats -------------------------------------------------------------------------------------
 
-#define GOS_FLOAT_ONE(name, expression)                                                                                \
-  Trap name(Arguments& arguments) {                                                                                    \
-    const double x = arguments.real(0);                                                                                \
-    return returnRounded(arguments, expression);                                                                       \
+#define GOS_FLOAT_ONE(name, expression)                                                            \
+  Trap name(Arguments& arguments) {                                                                \
+    const double x = arguments.real(0);                                                            \
+    return returnRounded(arguments, expression);                                                   \
   }
-#define GOS_FLOAT_TWO(name, expression)                                                                                \
-  Trap name(Arguments& arguments) {                                                                                    \
-    const double x = arguments.real(0);                                                                                \
-    const double y = arguments.real(1);                                                                                \
-    return returnRounded(arguments, expression);                                                                       \
+#define GOS_FLOAT_TWO(name, expression)                                                            \
+  Trap name(Arguments& arguments) {                                                                \
+    const double x = arguments.real(0);                                                            \
+    const double y = arguments.real(1);                                                            \
+    return returnRounded(arguments, expression);                                                   \
   }
 GOS_FLOAT_ONE(FloatAbs, std::fabs(x))
 GOS_FLOAT_ONE(FloatSqrt, std::sqrt(x))
@@ -182,29 +192,43 @@ Trap FloatClamp(Arguments& arguments) {
     return arguments.returnReal(arguments.real(1));
   return arguments.returnReal(x > arguments.real(2) ? arguments.real(2) : x);
 }
-Trap FloatIsNan(Arguments& arguments) { return arguments.returnBoolean(std::isnan(arguments.real(0))); }
-Trap FloatIsFinite(Arguments& arguments) { return arguments.returnBoolean(std::isfinite(arguments.real(0))); }
-Trap FloatIsInfinite(Arguments& arguments) { return arguments.returnBoolean(std::isinf(arguments.real(0))); }
-Trap FloatToBits(Arguments& arguments) { return arguments.returnInteger(int64_t(std::bit_cast<uint64_t>(arguments.real(0)))); }
-Trap FloatFromBits(Arguments& arguments) { return arguments.returnReal(std::bit_cast<double>(arguments.integer(0))); }
+Trap FloatIsNan(Arguments& arguments) {
+  return arguments.returnBoolean(std::isnan(arguments.real(0)));
+}
+Trap FloatIsFinite(Arguments& arguments) {
+  return arguments.returnBoolean(std::isfinite(arguments.real(0)));
+}
+Trap FloatIsInfinite(Arguments& arguments) {
+  return arguments.returnBoolean(std::isinf(arguments.real(0)));
+}
+Trap FloatToBits(Arguments& arguments) {
+  return arguments.returnInteger(int64_t(std::bit_cast<uint64_t>(arguments.real(0))));
+}
+Trap FloatFromBits(Arguments& arguments) {
+  return arguments.returnReal(std::bit_cast<double>(arguments.integer(0)));
+}
 
-// ---- text to number -------------------------------------------------------------------------------
+// ---- text to number
+// -------------------------------------------------------------------------------
 
 Trap StringToI64(Arguments& arguments) {
   arguments.vm().heap().chargeText(arguments.string(0).size() * 4);
   int64_t value = 0;
-  return parseSigned(arguments.string(0), 10, value) == NumberFault::None ? arguments.returnSomeInteger(value)
-                                                                          : arguments.returnNone();
+  return parseSigned(arguments.string(0), 10, value) == NumberFault::None
+             ? arguments.returnSomeInteger(value)
+             : arguments.returnNone();
 }
 Trap StringToF64(Arguments& arguments) {
   arguments.vm().heap().chargeText(arguments.string(0).size() * 4);
   double value = 0;
-  return parseReal(arguments.string(0), value) == NumberFault::None ? arguments.returnSomeReal(value)
-                                                                    : arguments.returnNone();
+  return parseReal(arguments.string(0), value) == NumberFault::None
+             ? arguments.returnSomeReal(value)
+             : arguments.returnNone();
 }
 Trap StringToBool(Arguments& arguments) {
   const StringRef text = arguments.string(0);
-  return text == "true" || text == "false" ? arguments.returnSomeInteger(text == "true") : arguments.returnNone();
+  return text == "true" || text == "false" ? arguments.returnSomeInteger(text == "true")
+                                           : arguments.returnNone();
 }
 
 } // namespace bodies

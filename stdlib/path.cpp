@@ -82,7 +82,8 @@ size_t extensionAt(StringRef name) {
 
 /// The work and the memory of taking a path apart: each component is a text of its own.
 struct PathCost {
-  PathCost(Vm& vm, uint64_t bytes) : scratch(vm.heap(), bytes * kBytesEach), trap(chargeEach(vm, bytes * 8)) {
+  PathCost(Vm& vm, uint64_t bytes)
+      : scratch(vm.heap(), bytes * kBytesEach), trap(chargeEach(vm, bytes * 8)) {
     if (!trap && !scratch)
       trap = vm.heapTrap();
   }
@@ -91,7 +92,8 @@ struct PathCost {
   Trap trap;
 };
 
-/// Does one class `[a-z]`, `[!a]` match? Moves `pattern` behind it; false in `valid` when it is not closed.
+/// Does one class `[a-z]`, `[!a]` match? Moves `pattern` behind it; false in `valid` when it is not
+/// closed.
 bool classMatches(StringRef& pattern, uint32_t scalar, bool& valid) {
   const size_t close = pattern.find(']', 2);
   valid = close != StringRef::npos;
@@ -115,7 +117,8 @@ bool classMatches(StringRef& pattern, uint32_t scalar, bool& valid) {
   return found != negated;
 }
 
-/// `*`, `?`, `[..]` on one segment. Linear in the name for each `*`: it goes back to the last star alone.
+/// `*`, `?`, `[..]` on one segment. Linear in the name for each `*`: it goes back to the last star
+/// alone.
 bool globMatches(StringRef pattern, StringRef name) {
   StringRef starPattern;
   StringRef starName;
@@ -169,9 +172,12 @@ bool globMatches(StringRef pattern, StringRef name) {
   }
 }
 
-bool hasWildcard(StringRef segment) { return segment.find_first_of("*?[") != StringRef::npos; }
+bool hasWildcard(StringRef segment) {
+  return segment.find_first_of("*?[") != StringRef::npos;
+}
 
-/// A glob over the tree: each step lists a directory, or names one entry, beneath what the steps before it found.
+/// A glob over the tree: each step lists a directory, or names one entry, beneath what the steps
+/// before it found.
 class GlobWalk {
 public:
   GlobWalk(Vm& vm, StringRef pattern) : vm_(vm), files_(vm) {
@@ -262,7 +268,8 @@ private:
 namespace bodies {
 
 Trap PathJoin(Arguments& arguments) {
-  const vm::Scratch scratch(arguments.vm().heap(), arguments.string(0).size() + arguments.string(1).size() + 1);
+  const vm::Scratch scratch(arguments.vm().heap(),
+                            arguments.string(0).size() + arguments.string(1).size() + 1);
   if (!scratch)
     return arguments.vm().heapTrap();
   return arguments.returnString(joinPath(arguments.string(0), arguments.string(1)));
@@ -272,17 +279,20 @@ Trap PathSplit(Arguments& arguments) {
   const StringRef path = arguments.string(0);
   arguments.vm().heap().chargeText(path.size());
   const size_t slash = path.rfind('/');
-  const StringRef directory = slash == StringRef::npos ? StringRef() : path.take_front(std::max<size_t>(slash, 1));
+  const StringRef directory =
+      slash == StringRef::npos ? StringRef() : path.take_front(std::max<size_t>(slash, 1));
   const StringRef file = slash == StringRef::npos ? path : path.drop_front(slash + 1);
   Builder builder(arguments.vm());
   const LayoutId pair = arguments.resultLayout();
-  const Value fields[] = {builder.string(builder.field(pair, 0), directory), builder.string(builder.field(pair, 1), file)};
+  const Value fields[] = {builder.string(builder.field(pair, 0), directory),
+                          builder.string(builder.field(pair, 1), file)};
   return arguments.returnOwned(builder.structure(pair, fields));
 }
 
 Trap PathComponents(Arguments& arguments) {
   PathCost cost(arguments.vm(), arguments.string(0).size());
-  return cost.trap ? std::move(cost.trap) : arguments.returnStrings(componentsOf(arguments.string(0)));
+  return cost.trap ? std::move(cost.trap)
+                   : arguments.returnStrings(componentsOf(arguments.string(0)));
 }
 
 Trap PathPrefixes(Arguments& arguments) {
@@ -328,7 +338,8 @@ Trap PathParent(Arguments& arguments) {
   const size_t slash = path.rfind('/');
   if (slash == StringRef::npos)
     return arguments.returnSomeString("");
-  return arguments.returnSomeString(slash == 0 ? path.take_front(1) : withoutTrailingSlashes(path.take_front(slash)));
+  return arguments.returnSomeString(slash == 0 ? path.take_front(1)
+                                               : withoutTrailingSlashes(path.take_front(slash)));
 }
 
 Trap PathFileName(Arguments& arguments) {
@@ -337,14 +348,18 @@ Trap PathFileName(Arguments& arguments) {
 }
 Trap PathFileStem(Arguments& arguments) {
   const StringRef name = fileName(arguments.string(0));
-  return name.empty() ? arguments.returnNone() : arguments.returnSomeString(name.take_front(extensionAt(name)));
+  return name.empty() ? arguments.returnNone()
+                      : arguments.returnSomeString(name.take_front(extensionAt(name)));
 }
 Trap PathExtension(Arguments& arguments) {
   const StringRef name = fileName(arguments.string(0));
   const size_t dot = extensionAt(name);
-  return dot == StringRef::npos ? arguments.returnNone() : arguments.returnSomeString(name.drop_front(dot));
+  return dot == StringRef::npos ? arguments.returnNone()
+                                : arguments.returnSomeString(name.drop_front(dot));
 }
-Trap PathIsAbsolute(Arguments& arguments) { return arguments.returnBoolean(arguments.string(0).starts_with("/")); }
+Trap PathIsAbsolute(Arguments& arguments) {
+  return arguments.returnBoolean(arguments.string(0).starts_with("/"));
+}
 Trap PathNormalize(Arguments& arguments) {
   PathCost cost(arguments.vm(), arguments.string(0).size());
   return cost.trap ? std::move(cost.trap) : arguments.returnString(normalized(arguments.string(0)));
@@ -356,11 +371,13 @@ Trap PathStartsWith(Arguments& arguments) {
     return std::move(cost.trap);
   const std::vector<std::string> path = componentsOf(arguments.string(0));
   const std::vector<std::string> prefix = componentsOf(arguments.string(1));
-  return arguments.returnBoolean(prefix.size() <= path.size() && std::equal(prefix.begin(), prefix.end(), path.begin()));
+  return arguments.returnBoolean(prefix.size() <= path.size() &&
+                                 std::equal(prefix.begin(), prefix.end(), path.begin()));
 }
 
 Trap PathMatches(Arguments& arguments) {
-  if (Trap trap = chargeEach(arguments.vm(), (arguments.string(0).size() + 1) * (arguments.string(1).size() + 1)))
+  if (Trap trap = chargeEach(arguments.vm(),
+                             (arguments.string(0).size() + 1) * (arguments.string(1).size() + 1)))
     return trap;
   return arguments.returnBoolean(!arguments.string(1).contains('/') &&
                                  globMatches(arguments.string(0), arguments.string(1)));
@@ -369,7 +386,8 @@ Trap PathMatches(Arguments& arguments) {
 Trap PathGlob(Arguments& arguments) {
   const StringRef pattern = arguments.string(0);
   if (pattern.empty() || pattern.contains('\0'))
-    return arguments.returnErr(pattern.empty() ? "the pattern is empty" : "the pattern has a NUL byte");
+    return arguments.returnErr(pattern.empty() ? "the pattern is empty"
+                                               : "the pattern has a NUL byte");
   GlobWalk walk(arguments.vm(), pattern);
   FileResult result = walk.run();
   if (result.kind == FileResult::Kind::Trapped)

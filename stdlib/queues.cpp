@@ -1,4 +1,5 @@
-// Deque, Queue, Stack and the heaps: all are vectors underneath; popping in front only moves a mark.
+// Deque, Queue, Stack and the heaps: all are vectors underneath; popping in front only moves a
+// mark.
 
 #include "stdlib/support.h"
 
@@ -8,7 +9,9 @@ namespace gos::stdlib {
 
 namespace {
 
-LayoutId elementOf(const Arguments& arguments) { return arguments.layout(0).element; }
+LayoutId elementOf(const Arguments& arguments) {
+  return arguments.layout(0).element;
+}
 
 VecObject* writable(Arguments& arguments) {
   Value& slot = arguments.slot(0);
@@ -41,14 +44,16 @@ Trap peekAt(Arguments& arguments, End end) {
   VecObject* vec = arguments.vec(0);
   if (vec->length == 0)
     return arguments.returnNone();
-  return returnElement(arguments, vec, elementOf(arguments), end == End::Back ? vec->length - 1 : 0);
+  return returnElement(arguments, vec, elementOf(arguments),
+                       end == End::Back ? vec->length - 1 : 0);
 }
 
-/// A binary heap in a vector: the root is the greatest (sign 1) or least (sign -1). A comparison may call the guest
-/// and trap: the vector then still holds every element, in some order.
+/// A binary heap in a vector: the root is the greatest (sign 1) or least (sign -1). A comparison
+/// may call the guest and trap: the vector then still holds every element, in some order.
 class BinaryHeap {
 public:
-  BinaryHeap(Vm& vm, VecObject* vec, LayoutId element, int sign) : vm_(vm), vec_(vec), element_(element), sign_(sign) {}
+  BinaryHeap(Vm& vm, VecObject* vec, LayoutId element, int sign)
+      : vm_(vm), vec_(vec), element_(element), sign_(sign) {}
 
   Trap siftUp(uint64_t at) {
     while (at != 0) {
@@ -99,7 +104,8 @@ private:
   Trap isAbove(uint64_t a, uint64_t b, bool& above) {
     int order = 0;
     vm_.heap().chargeSteps(12); // the way to the comparison
-    Trap trap = vm::compareValues(vm_, vm_.heap().element(vec_, a), vm_.heap().element(vec_, b), element_, order);
+    Trap trap = vm::compareValues(vm_, vm_.heap().element(vec_, a), vm_.heap().element(vec_, b),
+                                  element_, order);
     above = order * sign_ > 0;
     return trap;
   }
@@ -114,7 +120,8 @@ Trap heapFrom(Arguments& arguments, int sign) {
   Vm& vm = arguments.vm();
   if (Trap trap = chargeEach(vm, arguments.vec(0)->length * 8))
     return trap;
-  const Value copy = copyPart(vm, arguments.vec(0), 0, arguments.vec(0)->length, arguments.resultLayout());
+  const Value copy =
+      copyPart(vm, arguments.vec(0), 0, arguments.vec(0)->length, arguments.resultLayout());
   if (copy == 0)
     return vm.heapTrap();
   BinaryHeap heap(vm, vm::asVec(copy), vm.layout(arguments.resultLayout()).element, sign);
@@ -168,12 +175,14 @@ Trap heapToVec(Arguments& arguments, int sign) {
 }
 
 Trap newEmpty(Arguments& arguments) {
-  return arguments.returnOwned(vm::fromObject(arguments.vm().heap().newVec(arguments.resultLayout(), 0)));
+  return arguments.returnOwned(
+      vm::fromObject(arguments.vm().heap().newVec(arguments.resultLayout(), 0)));
 }
 
 Trap copied(Arguments& arguments) {
   Vm& vm = arguments.vm();
-  return arguments.returnOwned(copyPart(vm, arguments.vec(0), 0, arguments.vec(0)->length, arguments.resultLayout()));
+  return arguments.returnOwned(
+      copyPart(vm, arguments.vec(0), 0, arguments.vec(0)->length, arguments.resultLayout()));
 }
 
 Trap clear(Arguments& arguments) {
@@ -188,11 +197,19 @@ Trap clear(Arguments& arguments) {
 
 namespace bodies {
 
-#define GOS_QUEUE_BASICS(Type)                                                                                         \
-  Trap Type##New(Arguments& arguments) { return newEmpty(arguments); }                                                 \
-  Trap Type##Len(Arguments& arguments) { return arguments.returnInteger(int64_t(arguments.vec(0)->length)); }          \
-  Trap Type##IsEmpty(Arguments& arguments) { return arguments.returnBoolean(arguments.vec(0)->length == 0); }          \
-  Trap Type##Clear(Arguments& arguments) { return clear(arguments); }
+#define GOS_QUEUE_BASICS(Type)                                                                     \
+  Trap Type##New(Arguments& arguments) {                                                           \
+    return newEmpty(arguments);                                                                    \
+  }                                                                                                \
+  Trap Type##Len(Arguments& arguments) {                                                           \
+    return arguments.returnInteger(int64_t(arguments.vec(0)->length));                             \
+  }                                                                                                \
+  Trap Type##IsEmpty(Arguments& arguments) {                                                       \
+    return arguments.returnBoolean(arguments.vec(0)->length == 0);                                 \
+  }                                                                                                \
+  Trap Type##Clear(Arguments& arguments) {                                                         \
+    return clear(arguments);                                                                       \
+  }
 GOS_QUEUE_BASICS(Deque)
 GOS_QUEUE_BASICS(Queue)
 GOS_QUEUE_BASICS(Stack)
@@ -200,37 +217,93 @@ GOS_QUEUE_BASICS(MaxHeap)
 GOS_QUEUE_BASICS(MinHeap)
 #undef GOS_QUEUE_BASICS
 
-Trap DequeFrom(Arguments& arguments) { return copied(arguments); }
-Trap DequeToVec(Arguments& arguments) { return copied(arguments); }
-Trap DequePushBack(Arguments& arguments) { return pushTo(arguments, End::Back); }
-Trap DequePushFront(Arguments& arguments) { return pushTo(arguments, End::Front); }
-Trap DequePopBack(Arguments& arguments) { return popFrom(arguments, End::Back); }
-Trap DequePopFront(Arguments& arguments) { return popFrom(arguments, End::Front); }
-Trap DequePeekBack(Arguments& arguments) { return peekAt(arguments, End::Back); }
-Trap DequePeekFront(Arguments& arguments) { return peekAt(arguments, End::Front); }
+Trap DequeFrom(Arguments& arguments) {
+  return copied(arguments);
+}
+Trap DequeToVec(Arguments& arguments) {
+  return copied(arguments);
+}
+Trap DequePushBack(Arguments& arguments) {
+  return pushTo(arguments, End::Back);
+}
+Trap DequePushFront(Arguments& arguments) {
+  return pushTo(arguments, End::Front);
+}
+Trap DequePopBack(Arguments& arguments) {
+  return popFrom(arguments, End::Back);
+}
+Trap DequePopFront(Arguments& arguments) {
+  return popFrom(arguments, End::Front);
+}
+Trap DequePeekBack(Arguments& arguments) {
+  return peekAt(arguments, End::Back);
+}
+Trap DequePeekFront(Arguments& arguments) {
+  return peekAt(arguments, End::Front);
+}
 
-Trap QueueFrom(Arguments& arguments) { return copied(arguments); }
-Trap QueueToVec(Arguments& arguments) { return copied(arguments); }
-Trap QueuePush(Arguments& arguments) { return pushTo(arguments, End::Back); }
-Trap QueuePop(Arguments& arguments) { return popFrom(arguments, End::Front); }
-Trap QueuePeek(Arguments& arguments) { return peekAt(arguments, End::Front); }
+Trap QueueFrom(Arguments& arguments) {
+  return copied(arguments);
+}
+Trap QueueToVec(Arguments& arguments) {
+  return copied(arguments);
+}
+Trap QueuePush(Arguments& arguments) {
+  return pushTo(arguments, End::Back);
+}
+Trap QueuePop(Arguments& arguments) {
+  return popFrom(arguments, End::Front);
+}
+Trap QueuePeek(Arguments& arguments) {
+  return peekAt(arguments, End::Front);
+}
 
-Trap StackFrom(Arguments& arguments) { return copied(arguments); }
-Trap StackToVec(Arguments& arguments) { return copied(arguments); }
-Trap StackPush(Arguments& arguments) { return pushTo(arguments, End::Back); }
-Trap StackPop(Arguments& arguments) { return popFrom(arguments, End::Back); }
-Trap StackPeek(Arguments& arguments) { return peekAt(arguments, End::Back); }
+Trap StackFrom(Arguments& arguments) {
+  return copied(arguments);
+}
+Trap StackToVec(Arguments& arguments) {
+  return copied(arguments);
+}
+Trap StackPush(Arguments& arguments) {
+  return pushTo(arguments, End::Back);
+}
+Trap StackPop(Arguments& arguments) {
+  return popFrom(arguments, End::Back);
+}
+Trap StackPeek(Arguments& arguments) {
+  return peekAt(arguments, End::Back);
+}
 
-Trap MaxHeapFrom(Arguments& arguments) { return heapFrom(arguments, 1); }
-Trap MaxHeapToVec(Arguments& arguments) { return heapToVec(arguments, 1); }
-Trap MaxHeapPush(Arguments& arguments) { return heapPush(arguments, 1); }
-Trap MaxHeapPop(Arguments& arguments) { return heapPop(arguments, 1); }
-Trap MaxHeapPeek(Arguments& arguments) { return peekAt(arguments, End::Front); }
-Trap MinHeapFrom(Arguments& arguments) { return heapFrom(arguments, -1); }
-Trap MinHeapToVec(Arguments& arguments) { return heapToVec(arguments, -1); }
-Trap MinHeapPush(Arguments& arguments) { return heapPush(arguments, -1); }
-Trap MinHeapPop(Arguments& arguments) { return heapPop(arguments, -1); }
-Trap MinHeapPeek(Arguments& arguments) { return peekAt(arguments, End::Front); }
+Trap MaxHeapFrom(Arguments& arguments) {
+  return heapFrom(arguments, 1);
+}
+Trap MaxHeapToVec(Arguments& arguments) {
+  return heapToVec(arguments, 1);
+}
+Trap MaxHeapPush(Arguments& arguments) {
+  return heapPush(arguments, 1);
+}
+Trap MaxHeapPop(Arguments& arguments) {
+  return heapPop(arguments, 1);
+}
+Trap MaxHeapPeek(Arguments& arguments) {
+  return peekAt(arguments, End::Front);
+}
+Trap MinHeapFrom(Arguments& arguments) {
+  return heapFrom(arguments, -1);
+}
+Trap MinHeapToVec(Arguments& arguments) {
+  return heapToVec(arguments, -1);
+}
+Trap MinHeapPush(Arguments& arguments) {
+  return heapPush(arguments, -1);
+}
+Trap MinHeapPop(Arguments& arguments) {
+  return heapPop(arguments, -1);
+}
+Trap MinHeapPeek(Arguments& arguments) {
+  return peekAt(arguments, End::Front);
+}
 
 } // namespace bodies
 } // namespace gos::stdlib

@@ -11,14 +11,19 @@ namespace gos::stdlib {
 namespace {
 
 /// The closure in argument 0, owned.
-Value hookOf(Arguments& arguments) { return arguments.vm().retainValue(arguments.slot(0), arguments.layoutId(0)); }
+Value hookOf(Arguments& arguments) {
+  return arguments.vm().retainValue(arguments.slot(0), arguments.layoutId(0));
+}
 
-void release(Vm& vm, Value closure) { vm.heap().releaseValue(closure, closure != 0); }
+void release(Vm& vm, Value closure) {
+  vm.heap().releaseValue(closure, closure != 0);
+}
 
 } // namespace
 
 bool runPanicHook(Vm& vm, Trap& trap) {
-  const Value hook = std::exchange(hostOf(vm).panicHook, 0); // a hook that panics is not asked again
+  const Value hook =
+      std::exchange(hostOf(vm).panicHook, 0); // a hook that panics is not asked again
   if (hook == 0)
     return false;
   const Value message = Builder(vm).string(hostOf(vm).panicHookText, trap->message);
@@ -53,7 +58,8 @@ Trap runExitHooks(Vm& vm) {
 
 namespace bodies {
 
-// In a fold a hook would be work put off to where no gate stands: it is accepted and forgotten (T045).
+// In a fold a hook would be work put off to where no gate stands: it is accepted and forgotten
+// (T045).
 
 Trap RuntimeSetPanicHook(Arguments& arguments) {
   Vm& vm = arguments.vm();
@@ -72,10 +78,16 @@ Trap RuntimeAtExit(Arguments& arguments) {
 }
 
 /// Memory is counted: there is nothing to collect but cycles, which this runtime does not look for.
-Trap RuntimeCollectCycles(Arguments& arguments) { return arguments.returnUnit(); }
-Trap RuntimeCycleCollection(Arguments& arguments) { return arguments.returnBoolean(false); }
+Trap RuntimeCollectCycles(Arguments& arguments) {
+  return arguments.returnUnit();
+}
+Trap RuntimeCycleCollection(Arguments& arguments) {
+  return arguments.returnBoolean(false);
+}
 
-Trap FfiLastErrno(Arguments& arguments) { return arguments.returnInteger(errno); }
+Trap FfiLastErrno(Arguments& arguments) {
+  return arguments.returnInteger(errno);
+}
 Trap TermIsTerminal(Arguments& arguments) {
   const int64_t fd = arguments.integer(0);
   return arguments.returnBoolean(fd >= 0 && fd <= 2 && ::isatty(int(fd)) == 1);

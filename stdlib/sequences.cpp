@@ -15,8 +15,12 @@ namespace {
 /// To come to a comparison and back; what it looks at is charged where it is done.
 constexpr uint64_t kCompareSteps = 12;
 
-LayoutId elementOf(const Arguments& arguments, size_t i = 0) { return arguments.layout(i).element; }
-uint64_t lengthOf(const Arguments& arguments, size_t i = 0) { return arguments.vec(i)->length; }
+LayoutId elementOf(const Arguments& arguments, size_t i = 0) {
+  return arguments.layout(i).element;
+}
+uint64_t lengthOf(const Arguments& arguments, size_t i = 0) {
+  return arguments.vec(i)->length;
+}
 
 /// The vector in an in-out slot, safe to change; null when the heap is full.
 VecObject* writable(Arguments& arguments) {
@@ -25,7 +29,8 @@ VecObject* writable(Arguments& arguments) {
 }
 
 std::string outOfBounds(StringRef what, int64_t index, uint64_t length) {
-  return (what + ": the index is " + llvm::Twine(index) + " but the len is " + llvm::Twine(length)).str();
+  return (what + ": the index is " + llvm::Twine(index) + " but the len is " + llvm::Twine(length))
+      .str();
 }
 
 /// Calls `found(index)` for each element equal to argument 1 until it answers false.
@@ -47,11 +52,14 @@ template <class Found> Trap eachEqual(Arguments& arguments, Found found) {
 }
 
 Trap returnPart(Arguments& arguments, uint64_t from, uint64_t to) {
-  return arguments.returnOwned(copyPart(arguments.vm(), arguments.vec(0), from, to, arguments.resultLayout()));
+  return arguments.returnOwned(
+      copyPart(arguments.vm(), arguments.vec(0), from, to, arguments.resultLayout()));
 }
 
 /// Clamps a count to the length.
-uint64_t clamped(int64_t n, uint64_t length) { return n <= 0 ? 0 : std::min(uint64_t(n), length); }
+uint64_t clamped(int64_t n, uint64_t length) {
+  return n <= 0 ? 0 : std::min(uint64_t(n), length);
+}
 
 Trap extremum(Arguments& arguments, int wanted) {
   Vm& vm = arguments.vm();
@@ -64,7 +72,8 @@ Trap extremum(Arguments& arguments, int wanted) {
     int order = 0;
     if (Trap trap = vm.charge(kCompareSteps))
       return trap;
-    if (Trap trap = vm::compareValues(vm, vm.heap().element(vec, i), vm.heap().element(vec, best), element, order))
+    if (Trap trap = vm::compareValues(vm, vm.heap().element(vec, i), vm.heap().element(vec, best),
+                                      element, order))
       return trap;
     // Of equal elements the first is the least, the last the greatest.
     if (wanted < 0 ? order < 0 : order >= 0)
@@ -77,14 +86,21 @@ enum class Total : uint8_t { Sum, Product };
 
 bool fitsWidth(int64_t value, vm::IntWidth width) {
   switch (width) {
-  case vm::IntWidth::I8: return value == int8_t(value);
-  case vm::IntWidth::I16: return value == int16_t(value);
-  case vm::IntWidth::I32: return value == int32_t(value);
-  case vm::IntWidth::U8: return value == uint8_t(value);
-  case vm::IntWidth::U16: return value == uint16_t(value);
-  case vm::IntWidth::U32: return value == int64_t(uint32_t(value));
+  case vm::IntWidth::I8:
+    return value == int8_t(value);
+  case vm::IntWidth::I16:
+    return value == int16_t(value);
+  case vm::IntWidth::I32:
+    return value == int32_t(value);
+  case vm::IntWidth::U8:
+    return value == uint8_t(value);
+  case vm::IntWidth::U16:
+    return value == uint16_t(value);
+  case vm::IntWidth::U32:
+    return value == int64_t(uint32_t(value));
   case vm::IntWidth::I64:
-  case vm::IntWidth::U64: return true;
+  case vm::IntWidth::U64:
+    return true;
   }
   return true;
 }
@@ -112,15 +128,18 @@ Trap total(Arguments& arguments, Total which) {
     bool failed = false;
     if (wideUnsigned) {
       uint64_t result = 0;
-      failed = which == Total::Sum ? __builtin_add_overflow(uint64_t(sum), uint64_t(value), &result)
-                                   : __builtin_mul_overflow(uint64_t(sum), uint64_t(value), &result);
+      failed = which == Total::Sum
+                   ? __builtin_add_overflow(uint64_t(sum), uint64_t(value), &result)
+                   : __builtin_mul_overflow(uint64_t(sum), uint64_t(value), &result);
       sum = int64_t(result);
     } else {
-      failed = which == Total::Sum ? __builtin_add_overflow(sum, value, &sum) : __builtin_mul_overflow(sum, value, &sum);
+      failed = which == Total::Sum ? __builtin_add_overflow(sum, value, &sum)
+                                   : __builtin_mul_overflow(sum, value, &sum);
       failed = failed || !fitsWidth(sum, element.width);
     }
     if (failed)
-      return Trap::panic(which == Total::Sum ? "attempt to add with overflow" : "attempt to multiply with overflow");
+      return Trap::panic(which == Total::Sum ? "attempt to add with overflow"
+                                             : "attempt to multiply with overflow");
   }
   return arguments.returnInteger(sum);
 }
@@ -131,8 +150,12 @@ namespace bodies {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-Trap SliceLen(Arguments& arguments) { return arguments.returnInteger(int64_t(lengthOf(arguments))); }
-Trap SliceIsEmpty(Arguments& arguments) { return arguments.returnBoolean(lengthOf(arguments) == 0); }
+Trap SliceLen(Arguments& arguments) {
+  return arguments.returnInteger(int64_t(lengthOf(arguments)));
+}
+Trap SliceIsEmpty(Arguments& arguments) {
+  return arguments.returnBoolean(lengthOf(arguments) == 0);
+}
 
 Trap SliceGet(Arguments& arguments) {
   const uint64_t at = uint64_t(arguments.integer(1));
@@ -211,7 +234,9 @@ Trap SliceJoin(Arguments& arguments) {
   return arguments.returnText(out);
 }
 
-Trap SliceToVec(Arguments& arguments) { return returnPart(arguments, 0, lengthOf(arguments)); }
+Trap SliceToVec(Arguments& arguments) {
+  return returnPart(arguments, 0, lengthOf(arguments));
+}
 
 // ---- in place -----------------------------------------------------------------------------------
 
@@ -233,7 +258,8 @@ Trap SliceSwap(Arguments& arguments) {
   const uint64_t j = uint64_t(arguments.integer(2));
   const uint64_t length = lengthOf(arguments);
   if (i >= length || j >= length)
-    return Trap::panic("vec index out of bounds: the len is " + std::to_string(length) + " but the index is " +
+    return Trap::panic("vec index out of bounds: the len is " + std::to_string(length) +
+                       " but the index is " +
                        std::to_string(arguments.integer(i >= length ? 1 : 2)));
   VecObject* vec = writable(arguments);
   if (vec == nullptr)
@@ -269,10 +295,12 @@ Trap SliceCopyWithin(Arguments& arguments) {
   const int64_t end = arguments.integer(2);
   const int64_t to = arguments.integer(3);
   const uint64_t length = lengthOf(arguments);
-  if (start < 0 || end < start || uint64_t(end) > length || to < 0 || uint64_t(to) + uint64_t(end - start) > length)
+  if (start < 0 || end < start || uint64_t(end) > length || to < 0 ||
+      uint64_t(to) + uint64_t(end - start) > length)
     return Trap::panic(outOfBounds("copy_within", std::max(end, to), length));
   Vm& vm = arguments.vm();
-  Value part = copyPart(vm, arguments.vec(0), uint64_t(start), uint64_t(end), arguments.layoutId(0));
+  Value part =
+      copyPart(vm, arguments.vec(0), uint64_t(start), uint64_t(end), arguments.layoutId(0));
   VecObject* vec = part == 0 ? nullptr : writable(arguments);
   if (vec == nullptr) {
     vm.releaseValue(part, arguments.layoutId(0));
@@ -321,7 +349,8 @@ Trap SliceCopyFromSlice(Arguments& arguments) {
 // ---- Vec alone ----------------------------------------------------------------------------------
 
 Trap VecNew(Arguments& arguments) {
-  return arguments.returnOwned(vm::fromObject(arguments.vm().heap().newVec(arguments.resultLayout(), 0)));
+  return arguments.returnOwned(
+      vm::fromObject(arguments.vm().heap().newVec(arguments.resultLayout(), 0)));
 }
 
 Trap VecWithCapacity(Arguments& arguments) {
@@ -329,15 +358,19 @@ Trap VecWithCapacity(Arguments& arguments) {
   Vm& vm = arguments.vm();
   if (uint64_t(wanted) > vm.heap().available()) // an element is a byte or more
     return vm.heapTrap();
-  return arguments.returnOwned(vm::fromObject(vm.heap().newVec(arguments.resultLayout(), uint64_t(wanted))));
+  return arguments.returnOwned(
+      vm::fromObject(vm.heap().newVec(arguments.resultLayout(), uint64_t(wanted))));
 }
 
-Trap VecFrom(Arguments& arguments) { return returnPart(arguments, 0, lengthOf(arguments)); }
+Trap VecFrom(Arguments& arguments) {
+  return returnPart(arguments, 0, lengthOf(arguments));
+}
 
 Trap VecPush(Arguments& arguments) {
   VecObject* vec = writable(arguments);
   Vm& vm = arguments.vm();
-  if (vec == nullptr || !vm.heap().push(vec, vm.retainValue(arguments.slot(1), arguments.layoutId(1))))
+  if (vec == nullptr ||
+      !vm.heap().push(vec, vm.retainValue(arguments.slot(1), arguments.layoutId(1))))
     return vm.heapTrap();
   return arguments.returnUnit();
 }
@@ -357,7 +390,8 @@ Trap VecInsert(Arguments& arguments) {
     return arguments.returnErr(outOfBounds("insert", arguments.integer(1), lengthOf(arguments)));
   VecObject* vec = writable(arguments);
   Vm& vm = arguments.vm();
-  if (vec == nullptr || !vm.heap().insertAt(vec, at, vm.retainValue(arguments.slot(2), arguments.layoutId(2))))
+  if (vec == nullptr ||
+      !vm.heap().insertAt(vec, at, vm.retainValue(arguments.slot(2), arguments.layoutId(2))))
     return vm.heapTrap();
   return arguments.returnOkUnit();
 }
@@ -396,7 +430,9 @@ Trap VecExtend(Arguments& arguments) {
     return vm.heapTrap();
   return arguments.returnUnit();
 }
-Trap VecExtendFromSlice(Arguments& arguments) { return VecExtend(arguments); }
+Trap VecExtendFromSlice(Arguments& arguments) {
+  return VecExtend(arguments);
+}
 
 Trap VecReserve(Arguments& arguments) {
   const int64_t more = std::max<int64_t>(arguments.integer(1), 0);
@@ -408,8 +444,12 @@ Trap VecReserve(Arguments& arguments) {
     return vm.heapTrap();
   return arguments.returnUnit();
 }
-Trap VecReserveExact(Arguments& arguments) { return VecReserve(arguments); }
-Trap VecCapacity(Arguments& arguments) { return arguments.returnInteger(int64_t(arguments.vec(0)->capacity)); }
+Trap VecReserveExact(Arguments& arguments) {
+  return VecReserve(arguments);
+}
+Trap VecCapacity(Arguments& arguments) {
+  return arguments.returnInteger(int64_t(arguments.vec(0)->capacity));
+}
 
 Trap VecDedup(Arguments& arguments) {
   Vm& vm = arguments.vm();
@@ -440,12 +480,14 @@ Trap VecTake(Arguments& arguments) {
   return returnPart(arguments, 0, clamped(arguments.integer(1), lengthOf(arguments)));
 }
 Trap VecSkip(Arguments& arguments) {
-  return returnPart(arguments, clamped(arguments.integer(1), lengthOf(arguments)), lengthOf(arguments));
+  return returnPart(arguments, clamped(arguments.integer(1), lengthOf(arguments)),
+                    lengthOf(arguments));
 }
 
 Trap VecChain(Arguments& arguments) {
   Vm& vm = arguments.vm();
-  const Value out = copyPart(vm, arguments.vec(0), 0, lengthOf(arguments), arguments.resultLayout());
+  const Value out =
+      copyPart(vm, arguments.vec(0), 0, lengthOf(arguments), arguments.resultLayout());
   if (out == 0 || !appendPart(vm, vm::asVec(out), arguments.vec(1), 0, lengthOf(arguments, 1))) {
     vm.releaseValue(out, arguments.resultLayout());
     return vm.heapTrap();
@@ -455,7 +497,8 @@ Trap VecChain(Arguments& arguments) {
 
 Trap VecRev(Arguments& arguments) {
   Vm& vm = arguments.vm();
-  const Value out = copyPart(vm, arguments.vec(0), 0, lengthOf(arguments), arguments.resultLayout());
+  const Value out =
+      copyPart(vm, arguments.vec(0), 0, lengthOf(arguments), arguments.resultLayout());
   if (out == 0)
     return vm.heapTrap();
   VecObject* vec = vm::asVec(out);
@@ -467,14 +510,24 @@ Trap VecRev(Arguments& arguments) {
   return arguments.returnOwned(out);
 }
 
-Trap VecSum(Arguments& arguments) { return total(arguments, Total::Sum); }
-Trap VecProduct(Arguments& arguments) { return total(arguments, Total::Product); }
-Trap VecMin(Arguments& arguments) { return extremum(arguments, -1); }
-Trap VecMax(Arguments& arguments) { return extremum(arguments, 1); }
+Trap VecSum(Arguments& arguments) {
+  return total(arguments, Total::Sum);
+}
+Trap VecProduct(Arguments& arguments) {
+  return total(arguments, Total::Product);
+}
+Trap VecMin(Arguments& arguments) {
+  return extremum(arguments, -1);
+}
+Trap VecMax(Arguments& arguments) {
+  return extremum(arguments, 1);
+}
 
 // A Vec's own rows, so that `Vec::len(xs)` is found where people look.
-#define GOS_SAME(name)                                                                                                 \
-  Trap Vec##name(Arguments& arguments) { return Slice##name(arguments); }
+#define GOS_SAME(name)                                                                             \
+  Trap Vec##name(Arguments& arguments) {                                                           \
+    return Slice##name(arguments);                                                                 \
+  }
 GOS_SAME(Len)
 GOS_SAME(IsEmpty)
 GOS_SAME(Get)

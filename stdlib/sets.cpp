@@ -8,7 +8,9 @@ namespace gos::stdlib {
 
 namespace {
 
-LayoutId elementOf(const Arguments& arguments) { return arguments.layout(0).element; }
+LayoutId elementOf(const Arguments& arguments) {
+  return arguments.layout(0).element;
+}
 
 vm::SetObject* writable(Arguments& arguments) {
   Value& slot = arguments.slot(0);
@@ -33,7 +35,8 @@ Trap has(Vm& vm, vm::SetObject* set, Value value, bool& found) {
 enum class Keep : uint8_t { All, Shared, Unshared };
 
 /// Adds to `out` the elements of `from` by whether `other` has them.
-Trap addWhere(Vm& vm, vm::SetObject* out, vm::SetObject* from, vm::SetObject* other, Keep keep, LayoutId element) {
+Trap addWhere(Vm& vm, vm::SetObject* out, vm::SetObject* from, vm::SetObject* other, Keep keep,
+              LayoutId element) {
   if (Trap trap = chargeEach(vm, uint64_t(from->used) * 16))
     return trap;
   for (uint32_t i = 0; i < from->used; ++i) {
@@ -89,8 +92,8 @@ Trap elementAt(Arguments& arguments, uint64_t at, Value& out) {
   if (Trap trap = vm::mapOrder(arguments.vm(), arguments.map(0), order))
     return trap;
   if (at >= order.size())
-    return Trap::panic("set index out of bounds: the len is " + std::to_string(order.size()) + " but the index is " +
-                       std::to_string(int64_t(at)));
+    return Trap::panic("set index out of bounds: the len is " + std::to_string(order.size()) +
+                       " but the index is " + std::to_string(int64_t(at)));
   out = arguments.map(0)->entries[order[at]].key;
   if (arguments.vm().isReference(elementOf(arguments)) && out == 0)
     return Trap::incompatible("an element is borrowed elsewhere");
@@ -124,7 +127,8 @@ Trap endOf(Arguments& arguments, End end, bool remove) {
 namespace bodies {
 
 Trap SetNew(Arguments& arguments) {
-  return arguments.returnOwned(vm::fromObject(arguments.vm().heap().newMap(arguments.resultLayout())));
+  return arguments.returnOwned(
+      vm::fromObject(arguments.vm().heap().newMap(arguments.resultLayout())));
 }
 
 Trap SetFrom(Arguments& arguments) {
@@ -151,7 +155,8 @@ Trap SetInsert(Arguments& arguments) {
   if (set == nullptr)
     return vm.heapTrap();
   bool present = false;
-  if (Trap trap = vm::mapInsert(vm, set, vm.retainValue(arguments.slot(1), elementOf(arguments)), 0, present))
+  if (Trap trap = vm::mapInsert(vm, set, vm.retainValue(arguments.slot(1), elementOf(arguments)), 0,
+                                present))
     return trap;
   return arguments.returnBoolean(!present);
 }
@@ -172,8 +177,12 @@ Trap SetContains(Arguments& arguments) {
     return trap;
   return arguments.returnBoolean(found);
 }
-Trap SetLen(Arguments& arguments) { return arguments.returnInteger(arguments.map(0)->live); }
-Trap SetIsEmpty(Arguments& arguments) { return arguments.returnBoolean(arguments.map(0)->live == 0); }
+Trap SetLen(Arguments& arguments) {
+  return arguments.returnInteger(arguments.map(0)->live);
+}
+Trap SetIsEmpty(Arguments& arguments) {
+  return arguments.returnBoolean(arguments.map(0)->live == 0);
+}
 
 Trap SetClear(Arguments& arguments) {
   vm::SetObject* set = writable(arguments);
@@ -211,16 +220,32 @@ Trap SetItemAt(Arguments& arguments) {
   return arguments.returnOwned(value);
 }
 
-Trap SetUnion(Arguments& arguments) { return combine(arguments, Keep::All, Keep::All); }
-Trap SetIntersection(Arguments& arguments) { return combine(arguments, Keep::Shared, std::nullopt); }
-Trap SetDifference(Arguments& arguments) { return combine(arguments, Keep::Unshared, std::nullopt); }
-Trap SetSymmetricDifference(Arguments& arguments) { return combine(arguments, Keep::Unshared, Keep::Unshared); }
-Trap SetIsSubset(Arguments& arguments) { return everyElement(arguments, 0, 1, true); }
-Trap SetIsSuperset(Arguments& arguments) { return everyElement(arguments, 1, 0, true); }
-Trap SetIsDisjoint(Arguments& arguments) { return everyElement(arguments, 0, 1, false); }
+Trap SetUnion(Arguments& arguments) {
+  return combine(arguments, Keep::All, Keep::All);
+}
+Trap SetIntersection(Arguments& arguments) {
+  return combine(arguments, Keep::Shared, std::nullopt);
+}
+Trap SetDifference(Arguments& arguments) {
+  return combine(arguments, Keep::Unshared, std::nullopt);
+}
+Trap SetSymmetricDifference(Arguments& arguments) {
+  return combine(arguments, Keep::Unshared, Keep::Unshared);
+}
+Trap SetIsSubset(Arguments& arguments) {
+  return everyElement(arguments, 0, 1, true);
+}
+Trap SetIsSuperset(Arguments& arguments) {
+  return everyElement(arguments, 1, 0, true);
+}
+Trap SetIsDisjoint(Arguments& arguments) {
+  return everyElement(arguments, 0, 1, false);
+}
 
-#define GOS_SAME(name)                                                                                                 \
-  Trap BTreeSet##name(Arguments& arguments) { return Set##name(arguments); }
+#define GOS_SAME(name)                                                                             \
+  Trap BTreeSet##name(Arguments& arguments) {                                                      \
+    return Set##name(arguments);                                                                   \
+  }
 GOS_SAME(New)
 GOS_SAME(From)
 GOS_SAME(Insert)
@@ -238,10 +263,18 @@ GOS_SAME(IsSubset)
 GOS_SAME(IsSuperset)
 GOS_SAME(IsDisjoint)
 #undef GOS_SAME
-Trap BTreeSetFirst(Arguments& arguments) { return endOf(arguments, End::First, false); }
-Trap BTreeSetLast(Arguments& arguments) { return endOf(arguments, End::Last, false); }
-Trap BTreeSetPopFirst(Arguments& arguments) { return endOf(arguments, End::First, true); }
-Trap BTreeSetPopLast(Arguments& arguments) { return endOf(arguments, End::Last, true); }
+Trap BTreeSetFirst(Arguments& arguments) {
+  return endOf(arguments, End::First, false);
+}
+Trap BTreeSetLast(Arguments& arguments) {
+  return endOf(arguments, End::Last, false);
+}
+Trap BTreeSetPopFirst(Arguments& arguments) {
+  return endOf(arguments, End::First, true);
+}
+Trap BTreeSetPopLast(Arguments& arguments) {
+  return endOf(arguments, End::Last, true);
+}
 
 } // namespace bodies
 } // namespace gos::stdlib

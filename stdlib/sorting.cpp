@@ -1,5 +1,5 @@
-// Sorting: a stable merge sort over a private copy of the elements, because a comparison may call the guest, which may
-// trap, and must not see a half-sorted sequence.
+// Sorting: a stable merge sort over a private copy of the elements, because a comparison may call
+// the guest, which may trap, and must not see a half-sorted sequence.
 
 #include "stdlib/support.h"
 
@@ -14,7 +14,8 @@ namespace gos::stdlib {
 
 namespace {
 
-/// Merges runs bottom-up. `before(a, b, result)` answers a trap; result is true when b must stand before a.
+/// Merges runs bottom-up. `before(a, b, result)` answers a trap; result is true when b must stand
+/// before a.
 template <class Item, class Before> Trap mergeSort(std::vector<Item>& items, Before before) {
   constexpr size_t kRun = 8;
   const size_t count = items.size();
@@ -67,8 +68,11 @@ Trap chargeSort(Vm& vm, uint64_t length) {
   return chargeEach(vm, length * rounds);
 }
 
-/// The bytes of a sort's copies: of the elements, of what they are merged into, and of a list of indices.
-uint64_t scratchOf(uint64_t length) { return length * 3 * sizeof(Value); }
+/// The bytes of a sort's copies: of the elements, of what they are merged into, and of a list of
+/// indices.
+uint64_t scratchOf(uint64_t length) {
+  return length * 3 * sizeof(Value);
+}
 
 Trap storeOrdered(Arguments& arguments, ArrayRef<Value> ordered) {
   Value& slot = arguments.slot(0);
@@ -100,18 +104,21 @@ PlainOrder plainOrder(const Layout& element, ArrayRef<Value> items) {
 
 /// Sorts `items` stably; `value` answers the element of an item.
 template <class Item, class ValueOf>
-void sortPlainly(Vm& vm, std::vector<Item>& items, PlainOrder order, const Layout& element, ValueOf value) {
+void sortPlainly(Vm& vm, std::vector<Item>& items, PlainOrder order, const Layout& element,
+                 ValueOf value) {
   uint64_t work = 0;
   switch (order) {
   case PlainOrder::None:
     return;
   case PlainOrder::Signed:
-    std::stable_sort(items.begin(), items.end(),
-                     [&](Item a, Item b) { return vm::asInteger(value(a)) < vm::asInteger(value(b)); });
+    std::stable_sort(items.begin(), items.end(), [&](Item a, Item b) {
+      return vm::asInteger(value(a)) < vm::asInteger(value(b));
+    });
     return;
   case PlainOrder::Scalar:
-    std::stable_sort(items.begin(), items.end(),
-                     [&](Item a, Item b) { return vm::compareScalars(value(a), value(b), element) < 0; });
+    std::stable_sort(items.begin(), items.end(), [&](Item a, Item b) {
+      return vm::compareScalars(value(a), value(b), element) < 0;
+    });
     return;
   case PlainOrder::Text:
     std::stable_sort(items.begin(), items.end(), [&](Item a, Item b) {
@@ -174,10 +181,18 @@ Trap sortByCallback(Arguments& arguments) {
 
 namespace bodies {
 
-Trap SliceSort(Arguments& arguments) { return sortByOrder(arguments); }
-Trap VecSort(Arguments& arguments) { return sortByOrder(arguments); }
-Trap SliceSortBy(Arguments& arguments) { return sortByCallback(arguments); }
-Trap VecSortBy(Arguments& arguments) { return sortByCallback(arguments); }
+Trap SliceSort(Arguments& arguments) {
+  return sortByOrder(arguments);
+}
+Trap VecSort(Arguments& arguments) {
+  return sortByOrder(arguments);
+}
+Trap SliceSortBy(Arguments& arguments) {
+  return sortByCallback(arguments);
+}
+Trap VecSortBy(Arguments& arguments) {
+  return sortByCallback(arguments);
+}
 
 /// intrinsics::sorted_order: the indices of the keys in order.
 Trap SortedOrder(Arguments& arguments) {
@@ -195,11 +210,11 @@ Trap SortedOrder(Arguments& arguments) {
   if (const PlainOrder plain = plainOrder(vm.layout(key), keys); plain != PlainOrder::None)
     sortPlainly(vm, order, plain, vm.layout(key), [&](uint64_t at) { return keys[at]; });
   else if (Trap trap = mergeSort(order, [&](uint64_t a, uint64_t b, bool& swap) -> Trap {
-        int relation = 0;
-        Trap failed = vm::compareValues(vm, keys[b], keys[a], key, relation);
-        swap = relation < 0;
-        return failed;
-      }))
+             int relation = 0;
+             Trap failed = vm::compareValues(vm, keys[b], keys[a], key, relation);
+             swap = relation < 0;
+             return failed;
+           }))
     return trap;
   VecObject* out = vm.heap().newVec(arguments.resultLayout(), order.size());
   if (out == nullptr)

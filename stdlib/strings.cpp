@@ -1,4 +1,5 @@
-// String: the native methods. Two index spaces: scalars (len, find, pad) and bytes (substring, byte_*).
+// String: the native methods. Two index spaces: scalars (len, find, pad) and bytes (substring,
+// byte_*).
 
 #include "stdlib/support.h"
 #include "stdlib/unicode.h"
@@ -42,7 +43,8 @@ size_t findLast(StringRef text, StringRef needle) {
   constexpr size_t kShort = 16; // worth a copy of both above that
   if (needle.size() <= kShort || needle.size() > text.size())
     return text.rfind(needle);
-  // In pieces that overlap, so that what is copied stays small and a place near the end is found soon.
+  // In pieces that overlap, so that what is copied stays small and a place near the end is found
+  // soon.
   const size_t piece = std::max<size_t>(needle.size() * 2, 4096);
   std::string backwards, wanted = needle.str();
   std::reverse(wanted.begin(), wanted.end());
@@ -71,7 +73,9 @@ public:
     }
     llvm::sort(scalars_);
   }
-  bool has(uint32_t scalar) const { return std::binary_search(scalars_.begin(), scalars_.end(), scalar); }
+  bool has(uint32_t scalar) const {
+    return std::binary_search(scalars_.begin(), scalars_.end(), scalar);
+  }
 
 private:
   std::vector<uint32_t> scalars_;
@@ -137,14 +141,16 @@ Trap returnIndex(Arguments& arguments, size_t at) {
 }
 
 Trap returnScalarIndex(Arguments& arguments, StringRef text, size_t at) {
-  return at == StringRef::npos ? arguments.returnNone() : arguments.returnSomeInteger(countScalars(text.take_front(at)));
+  return at == StringRef::npos ? arguments.returnNone()
+                               : arguments.returnSomeInteger(countScalars(text.take_front(at)));
 }
 
 /// Vec<String> of pieces of a text.
 class Pieces {
 public:
   explicit Pieces(Arguments& arguments)
-      : vm_(arguments.vm()), layout_(arguments.resultLayout()), vec_(vm_.heap().newVec(layout_, 4)) {}
+      : vm_(arguments.vm()), layout_(arguments.resultLayout()),
+        vec_(vm_.heap().newVec(layout_, 4)) {}
   bool add(StringRef piece) {
     if (vec_ == nullptr)
       return false;
@@ -322,7 +328,8 @@ Trap inCase(Arguments& arguments, std::string (*convert)(StringRef)) {
   const StringRef text = arguments.string(0);
   if (Trap trap = chargeEach(arguments.vm(), text.size() * 8))
     return trap;
-  const bool ascii = uint64_t(arguments.vm().heap().scalarCount(vm::asString(arguments.slot(0)))) == text.size();
+  const bool ascii =
+      uint64_t(arguments.vm().heap().scalarCount(vm::asString(arguments.slot(0)))) == text.size();
   const vm::Scratch scratch(arguments.vm().heap(), text.size() * (ascii ? 1 : kCaseGrowth));
   if (!scratch)
     return arguments.vm().heapTrap();
@@ -333,11 +340,14 @@ Trap inCase(Arguments& arguments, std::string (*convert)(StringRef)) {
 
 namespace bodies {
 
-Trap StringNew(Arguments& arguments) { return arguments.returnString({}); }
+Trap StringNew(Arguments& arguments) {
+  return arguments.returnString({});
+}
 
 Trap StringWithCapacity(Arguments& arguments) {
   const int64_t wanted = std::max<int64_t>(arguments.integer(0), 0);
-  vm::StringObject* string = arguments.vm().heap().newStringWithCapacity(uint64_t(wanted), arguments.resultLayout());
+  vm::StringObject* string =
+      arguments.vm().heap().newStringWithCapacity(uint64_t(wanted), arguments.resultLayout());
   return arguments.returnOwned(vm::fromObject(string));
 }
 
@@ -357,11 +367,16 @@ Trap StringFromUtf8(Arguments& arguments) {
   return arguments.returnOkString(bytes);
 }
 
-Trap StringLen(Arguments& arguments) { 
-  return arguments.returnInteger(arguments.vm().heap().scalarCount(vm::asString(arguments.slot(0))));
+Trap StringLen(Arguments& arguments) {
+  return arguments.returnInteger(
+      arguments.vm().heap().scalarCount(vm::asString(arguments.slot(0))));
 }
-Trap StringByteLen(Arguments& arguments) { return arguments.returnInteger(int64_t(arguments.string(0).size())); }
-Trap StringIsEmpty(Arguments& arguments) { return arguments.returnBoolean(arguments.string(0).empty()); }
+Trap StringByteLen(Arguments& arguments) {
+  return arguments.returnInteger(int64_t(arguments.string(0).size()));
+}
+Trap StringIsEmpty(Arguments& arguments) {
+  return arguments.returnBoolean(arguments.string(0).empty());
+}
 
 Trap StringByteAt(Arguments& arguments) {
   const StringRef text = arguments.string(0);
@@ -369,11 +384,16 @@ Trap StringByteAt(Arguments& arguments) {
   return arguments.returnInteger(at < text.size() ? int64_t(uint8_t(text[at])) : 0);
 }
 
-Trap StringBytes(Arguments& arguments) { return arguments.returnBytes(arguments.string(0)); }
-Trap StringAsBytes(Arguments& arguments) { return arguments.returnBytes(arguments.string(0)); }
+Trap StringBytes(Arguments& arguments) {
+  return arguments.returnBytes(arguments.string(0));
+}
+Trap StringAsBytes(Arguments& arguments) {
+  return arguments.returnBytes(arguments.string(0));
+}
 
 Trap StringSubstring(Arguments& arguments) {
-  return arguments.returnString(snapped(arguments.string(0), arguments.integer(1), arguments.integer(2)));
+  return arguments.returnString(
+      snapped(arguments.string(0), arguments.integer(1), arguments.integer(2)));
 }
 
 Trap StringSlice(Arguments& arguments) {
@@ -381,23 +401,29 @@ Trap StringSlice(Arguments& arguments) {
   const int64_t start = arguments.integer(1);
   const int64_t end = arguments.integer(2);
   if (start < 0 || end < start || uint64_t(end) > text.size())
-    return arguments.returnErr("the byte range " + std::to_string(start) + ".." + std::to_string(end) +
-                               " is outside a text of " + std::to_string(text.size()) + " bytes");
+    return arguments.returnErr("the byte range " + std::to_string(start) + ".." +
+                               std::to_string(end) + " is outside a text of " +
+                               std::to_string(text.size()) + " bytes");
   if (!isBoundary(text, size_t(start)) || !isBoundary(text, size_t(end)))
-    return arguments.returnErr("the byte range " + std::to_string(start) + ".." + std::to_string(end) +
-                               " cuts a character");
+    return arguments.returnErr("the byte range " + std::to_string(start) + ".." +
+                               std::to_string(end) + " cuts a character");
   return arguments.returnOkString(text.slice(size_t(start), size_t(end)));
 }
 
 Trap StringPush(Arguments& arguments) {
   vm::StringObject* string = writable(arguments);
-  if (string == nullptr || !arguments.vm().heap().appendScalar(string, uint32_t(arguments.integer(1))))
+  if (string == nullptr ||
+      !arguments.vm().heap().appendScalar(string, uint32_t(arguments.integer(1))))
     return arguments.vm().heapTrap();
   return arguments.returnUnit();
 }
-Trap StringPushChar(Arguments& arguments) { return StringPush(arguments); }
+Trap StringPushChar(Arguments& arguments) {
+  return StringPush(arguments);
+}
 /// As `byte as char`: a byte from 0x80 on is the scalar of that number, so the text stays UTF-8.
-Trap StringPushByte(Arguments& arguments) { return StringPush(arguments); }
+Trap StringPushByte(Arguments& arguments) {
+  return StringPush(arguments);
+}
 
 Trap StringPushStr(Arguments& arguments) {
   return appendTo(arguments, arguments.string(1));
@@ -425,12 +451,24 @@ Trap StringTruncate(Arguments& arguments) {
   return arguments.returnUnit();
 }
 
-Trap StringTrim(Arguments& arguments) { return blanksTrimmed(arguments, trimEnd(trimStart(arguments.string(0)))); }
-Trap StringTrimStart(Arguments& arguments) { return blanksTrimmed(arguments, trimStart(arguments.string(0))); }
-Trap StringTrimEnd(Arguments& arguments) { return blanksTrimmed(arguments, trimEnd(arguments.string(0))); }
-Trap StringTrimMatches(Arguments& arguments) { return trimmed(arguments, true, true); }
-Trap StringTrimStartMatches(Arguments& arguments) { return trimmed(arguments, true, false); }
-Trap StringTrimEndMatches(Arguments& arguments) { return trimmed(arguments, false, true); }
+Trap StringTrim(Arguments& arguments) {
+  return blanksTrimmed(arguments, trimEnd(trimStart(arguments.string(0))));
+}
+Trap StringTrimStart(Arguments& arguments) {
+  return blanksTrimmed(arguments, trimStart(arguments.string(0)));
+}
+Trap StringTrimEnd(Arguments& arguments) {
+  return blanksTrimmed(arguments, trimEnd(arguments.string(0)));
+}
+Trap StringTrimMatches(Arguments& arguments) {
+  return trimmed(arguments, true, true);
+}
+Trap StringTrimStartMatches(Arguments& arguments) {
+  return trimmed(arguments, true, false);
+}
+Trap StringTrimEndMatches(Arguments& arguments) {
+  return trimmed(arguments, false, true);
+}
 
 Trap StringContains(Arguments& arguments) {
   const StringRef text = arguments.string(0);
@@ -447,7 +485,8 @@ Trap StringContainsAny(Arguments& arguments) {
   const vm::Scratch scratch(arguments.vm().heap(), set.text().size() * sizeof(uint32_t) * 2);
   if (!scratch)
     return arguments.vm().heapTrap();
-  return arguments.returnBoolean(findAny(arguments.string(0), ScalarSet(set.text())) != StringRef::npos);
+  return arguments.returnBoolean(findAny(arguments.string(0), ScalarSet(set.text())) !=
+                                 StringRef::npos);
 }
 
 Trap StringStartsWith(Arguments& arguments) {
@@ -464,12 +503,14 @@ Trap StringEndsWith(Arguments& arguments) {
 Trap StringStripPrefix(Arguments& arguments) {
   StringRef text = arguments.string(0);
   arguments.vm().heap().chargeBytes(text.size());
-  return text.consume_front(NeedleText(arguments, 1).text()) ? arguments.returnSomeString(text) : arguments.returnNone();
+  return text.consume_front(NeedleText(arguments, 1).text()) ? arguments.returnSomeString(text)
+                                                             : arguments.returnNone();
 }
 Trap StringStripSuffix(Arguments& arguments) {
   StringRef text = arguments.string(0);
   arguments.vm().heap().chargeBytes(text.size());
-  return text.consume_back(NeedleText(arguments, 1).text()) ? arguments.returnSomeString(text) : arguments.returnNone();
+  return text.consume_back(NeedleText(arguments, 1).text()) ? arguments.returnSomeString(text)
+                                                            : arguments.returnNone();
 }
 
 Trap StringFind(Arguments& arguments) {
@@ -525,7 +566,8 @@ Trap StringCount(Arguments& arguments) {
   if (needle.text().empty())
     return arguments.returnInteger(countScalars(text) + 1);
   int64_t count = 0;
-  for (size_t at = findFirst(text, needle.text()); at != StringRef::npos; at = findFirst(text, needle.text())) {
+  for (size_t at = findFirst(text, needle.text()); at != StringRef::npos;
+       at = findFirst(text, needle.text())) {
     arguments.vm().heap().chargeSteps(kReplaceSteps);
     text = text.drop_front(at + needle.text().size());
     ++count;
@@ -533,7 +575,9 @@ Trap StringCount(Arguments& arguments) {
   return arguments.returnInteger(count);
 }
 
-Trap StringReplace(Arguments& arguments) { return replaceInto(arguments, kNoLimit); }
+Trap StringReplace(Arguments& arguments) {
+  return replaceInto(arguments, kNoLimit);
+}
 Trap StringReplacen(Arguments& arguments) {
   return replaceInto(arguments, uint64_t(std::max<int64_t>(arguments.integer(3), 0)));
 }
@@ -575,7 +619,8 @@ Trap StringEqualFold(Arguments& arguments) {
   const vm::Scratch scratch(arguments.vm().heap(), bytes * 3 * kCaseGrowth);
   if (!scratch)
     return arguments.vm().heapTrap();
-  return arguments.returnBoolean(toLower(toUpper(arguments.string(0))) == toLower(toUpper(other.text())));
+  return arguments.returnBoolean(toLower(toUpper(arguments.string(0))) ==
+                                 toLower(toUpper(other.text())));
 }
 
 Trap StringRepeat(Arguments& arguments) {
@@ -646,13 +691,25 @@ Trap StringCharIndex(Arguments& arguments) {
   return arguments.returnSomeInteger(countScalars(text.take_front(size_t(at))));
 }
 
-Trap StringPadLeft(Arguments& arguments) { return padInto(arguments, Pad::Left); }
-Trap StringPadRight(Arguments& arguments) { return padInto(arguments, Pad::Right); }
-Trap StringCenter(Arguments& arguments) { return padInto(arguments, Pad::Both); }
+Trap StringPadLeft(Arguments& arguments) {
+  return padInto(arguments, Pad::Left);
+}
+Trap StringPadRight(Arguments& arguments) {
+  return padInto(arguments, Pad::Right);
+}
+Trap StringCenter(Arguments& arguments) {
+  return padInto(arguments, Pad::Both);
+}
 
-Trap StringToLowercase(Arguments& arguments) { return inCase(arguments, toLower); }
-Trap StringToUppercase(Arguments& arguments) { return inCase(arguments, toUpper); }
-Trap StringToTitle(Arguments& arguments) { return inCase(arguments, toTitle); }
+Trap StringToLowercase(Arguments& arguments) {
+  return inCase(arguments, toLower);
+}
+Trap StringToUppercase(Arguments& arguments) {
+  return inCase(arguments, toUpper);
+}
+Trap StringToTitle(Arguments& arguments) {
+  return inCase(arguments, toTitle);
+}
 
 Trap StringReverse(Arguments& arguments) {
   StringRef text = arguments.string(0);
@@ -671,25 +728,46 @@ Trap StringReverse(Arguments& arguments) {
 // ---- char ---------------------------------------------------------------------------------------
 
 namespace {
-uint32_t scalarOf(const Arguments& arguments) { return uint32_t(arguments.integer(0)); }
-bool isScalarValue(int64_t n) { return n >= 0 && n <= 0x10ffff && !(n >= 0xd800 && n <= 0xdfff); }
+uint32_t scalarOf(const Arguments& arguments) {
+  return uint32_t(arguments.integer(0));
+}
+bool isScalarValue(int64_t n) {
+  return n >= 0 && n <= 0x10ffff && !(n >= 0xd800 && n <= 0xdfff);
+}
 } // namespace
 
 Trap CharFromU32(Arguments& arguments) {
   const int64_t n = arguments.integer(0);
   return isScalarValue(n) ? arguments.returnSomeInteger(n) : arguments.returnNone();
 }
-Trap CharIsAlphabetic(Arguments& arguments) { return arguments.returnBoolean(isAlphabetic(scalarOf(arguments))); }
-Trap CharIsNumeric(Arguments& arguments) { return arguments.returnBoolean(isNumeric(scalarOf(arguments))); }
-Trap CharIsAlphanumeric(Arguments& arguments) {
-  return arguments.returnBoolean(isAlphabetic(scalarOf(arguments)) || isNumeric(scalarOf(arguments)));
+Trap CharIsAlphabetic(Arguments& arguments) {
+  return arguments.returnBoolean(isAlphabetic(scalarOf(arguments)));
 }
-Trap CharIsWhitespace(Arguments& arguments) { return arguments.returnBoolean(isWhitespace(scalarOf(arguments))); }
-Trap CharIsUppercase(Arguments& arguments) { return arguments.returnBoolean(isUppercase(scalarOf(arguments))); }
-Trap CharIsLowercase(Arguments& arguments) { return arguments.returnBoolean(isLowercase(scalarOf(arguments))); }
-Trap CharIsControl(Arguments& arguments) { return arguments.returnBoolean(isControl(scalarOf(arguments))); }
-Trap CharToUppercase(Arguments& arguments) { return arguments.returnInteger(simpleUpper(scalarOf(arguments))); }
-Trap CharToLowercase(Arguments& arguments) { return arguments.returnInteger(simpleLower(scalarOf(arguments))); }
+Trap CharIsNumeric(Arguments& arguments) {
+  return arguments.returnBoolean(isNumeric(scalarOf(arguments)));
+}
+Trap CharIsAlphanumeric(Arguments& arguments) {
+  return arguments.returnBoolean(isAlphabetic(scalarOf(arguments)) ||
+                                 isNumeric(scalarOf(arguments)));
+}
+Trap CharIsWhitespace(Arguments& arguments) {
+  return arguments.returnBoolean(isWhitespace(scalarOf(arguments)));
+}
+Trap CharIsUppercase(Arguments& arguments) {
+  return arguments.returnBoolean(isUppercase(scalarOf(arguments)));
+}
+Trap CharIsLowercase(Arguments& arguments) {
+  return arguments.returnBoolean(isLowercase(scalarOf(arguments)));
+}
+Trap CharIsControl(Arguments& arguments) {
+  return arguments.returnBoolean(isControl(scalarOf(arguments)));
+}
+Trap CharToUppercase(Arguments& arguments) {
+  return arguments.returnInteger(simpleUpper(scalarOf(arguments)));
+}
+Trap CharToLowercase(Arguments& arguments) {
+  return arguments.returnInteger(simpleLower(scalarOf(arguments)));
+}
 
 Trap CharText(Arguments& arguments) {
   char buffer[4];

@@ -25,7 +25,8 @@ StringRef bytesOf(const Arguments& arguments, size_t i) {
 }
 
 StringRef contentsOf(const Arguments& arguments, size_t i) {
-  return arguments.layout(i).kind == LayoutKind::String ? arguments.string(i) : bytesOf(arguments, i);
+  return arguments.layout(i).kind == LayoutKind::String ? arguments.string(i)
+                                                        : bytesOf(arguments, i);
 }
 
 std::vector<std::string> stringsOf(const Arguments& arguments, size_t i) {
@@ -47,7 +48,9 @@ int64_t handleOf(const Arguments& arguments, size_t i) {
   return object == nullptr ? -1 : vm::asInteger(object->slots()[0]);
 }
 
-Value Builder::string(LayoutId layout, StringRef text) { return vm::fromObject(vm_.heap().newString(text, layout)); }
+Value Builder::string(LayoutId layout, StringRef text) {
+  return vm::fromObject(vm_.heap().newString(text, layout));
+}
 
 Value Builder::bytes(LayoutId layout, StringRef content) {
   VecObject* vec = vm_.heap().newVec(layout, content.size());
@@ -133,7 +136,8 @@ bool appendPart(Vm& vm, VecObject* target, VecObject* source, uint64_t from, uin
     return false;
   const uint64_t needed = target->length + count;
   vm.heap().chargeElements(count, vm.heap().info(source->layout));
-  if (needed > target->capacity && !vm.heap().reserveVec(target, std::max(needed, target->capacity * 2)) &&
+  if (needed > target->capacity &&
+      !vm.heap().reserveVec(target, std::max(needed, target->capacity * 2)) &&
       !vm.heap().reserveVec(target, needed))
     return false;
   if (vm.heap().info(source->layout).byteStorage) {

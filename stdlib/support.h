@@ -1,5 +1,6 @@
 #pragma once
-// What the bodies share: reading arguments of more than one shape, building results, charging for work.
+// What the bodies share: reading arguments of more than one shape, building results, charging for
+// work.
 
 #include "stdlib/bodies.h"
 #include "vm/vm.h"
@@ -40,21 +41,26 @@ std::vector<std::string> stringsOf(const Arguments& arguments, size_t i);
 /// Field 0 of an opaque struct such as fs::File.
 int64_t handleOf(const Arguments& arguments, size_t i);
 
-// What a body's work costs, in steps of about a nanosecond. Making objects and copying bytes into them is charged by the
-// heap, comparing and hashing by the VM; a body charges what it does itself, before it does it.
+// What a body's work costs, in steps of about a nanosecond. Making objects and copying bytes into
+// them is charged by the heap, comparing and hashing by the VM; a body charges what it does itself,
+// before it does it.
 
 /// Bytes or elements that are passed over quickly: a search, a copy.
-inline Trap chargeBulk(Vm& vm, uint64_t units) { return vm.charge(units / 4 + 1); }
+inline Trap chargeBulk(Vm& vm, uint64_t units) {
+  return vm.charge(units / 4 + 1);
+}
 /// Bytes or elements that are each thought about: decoded, looked up, parsed.
-inline Trap chargeEach(Vm& vm, uint64_t units) { return vm.charge(units * 2 + 1); }
+inline Trap chargeEach(Vm& vm, uint64_t units) {
+  return vm.charge(units * 2 + 1);
+}
 /// A search for `needle`: it is linear, but each place may be compared with a part of the needle.
 inline Trap chargeSearch(Vm& vm, StringRef text, StringRef needle) {
   return needle.size() <= 16 ? chargeBulk(vm, text.size() + needle.size())
                              : chargeEach(vm, (text.size() + needle.size()) * 4);
 }
 
-/// Builds a value from the outside in: a struct, tuple or vector whose children are given one after another. Answers
-/// null when the heap is full; what was given is released then.
+/// Builds a value from the outside in: a struct, tuple or vector whose children are given one after
+/// another. Answers null when the heap is full; what was given is released then.
 class Builder {
 public:
   explicit Builder(Vm& vm) : vm_(vm) {}
@@ -64,7 +70,9 @@ public:
   /// Takes over the fields; of a reference field null means that the heap was full.
   Value structure(LayoutId layout, ArrayRef<Value> fields);
   Value variant(LayoutId layout, uint16_t tag, ArrayRef<Value> fields);
-  LayoutId field(LayoutId layout, size_t index) const { return vm_.layout(layout).variants[0].fields[index]; }
+  LayoutId field(LayoutId layout, size_t index) const {
+    return vm_.layout(layout).variants[0].fields[index];
+  }
   LayoutId element(LayoutId layout) const { return vm_.layout(layout).element; }
 
 private:
@@ -85,11 +93,13 @@ bool appendPart(Vm& vm, VecObject* target, VecObject* source, uint64_t from, uin
 /// Option<T> of an owned element.
 Trap returnElement(Arguments& arguments, VecObject* vec, LayoutId element, uint64_t at);
 
-/// Where `needle` is, in linear time whatever the two look like: a region pays by the length of the text.
+/// Where `needle` is, in linear time whatever the two look like: a region pays by the length of the
+/// text.
 size_t findFirst(StringRef text, StringRef needle);
 
-/// Answers a String of at most `most` bytes that `make` writes into the given std::string, which has room for them: both
-/// the buffer and the object that is made of it are counted before they are allocated.
+/// Answers a String of at most `most` bytes that `make` writes into the given std::string, which
+/// has room for them: both the buffer and the object that is made of it are counted before they are
+/// allocated.
 template <class Make> Trap returnMade(Arguments& arguments, uint64_t most, Make make) {
   const vm::Scratch scratch(arguments.vm().heap(), most);
   if (!scratch)

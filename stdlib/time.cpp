@@ -1,5 +1,5 @@
-// std::time: the clocks, and dates in UTC. The wall clock can be pinned for tests; a fold below `full` is denied it all
-// the same.
+// std::time: the clocks, and dates in UTC. The wall clock can be pinned for tests; a fold below
+// `full` is denied it all the same.
 
 #include "stdlib/host_state.h"
 #include "stdlib/numbers.h"
@@ -48,7 +48,8 @@ Date dateOf(int64_t days) {
   days += 719468;
   const int64_t era = (days >= 0 ? days : days - 146096) / 146097;
   const int64_t dayOfEra = days - era * 146097;
-  const int64_t yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365;
+  const int64_t yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365;
   const int64_t dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100);
   const int64_t shifted = (5 * dayOfYear + 2) / 153;
   Date date;
@@ -58,7 +59,9 @@ Date dateOf(int64_t days) {
   return date;
 }
 
-bool isLeap(int64_t year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
+bool isLeap(int64_t year) {
+  return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
 
 int64_t daysInMonth(int64_t year, int64_t month) {
   constexpr int64_t kDays[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -82,7 +85,8 @@ std::string padded(int64_t value, size_t width) {
 
 bool number(StringRef text, int64_t& value) {
   uint64_t parsed = 0;
-  if (text.find_first_not_of("0123456789") != StringRef::npos || parseUnsigned(text, 10, parsed) != NumberFault::None)
+  if (text.find_first_not_of("0123456789") != StringRef::npos ||
+      parseUnsigned(text, 10, parsed) != NumberFault::None)
     return false;
   value = int64_t(parsed);
   return true;
@@ -90,19 +94,19 @@ bool number(StringRef text, int64_t& value) {
 
 /// `YYYY-MM-DDTHH:MM:SS[.fff](Z|+HH:MM|-HH:MM)`
 bool parseInstant(StringRef text, int64_t& ms) {
-  if (text.size() < 20 || text[4] != '-' || text[7] != '-' || (text[10] != 'T' && text[10] != 't' && text[10] != ' ') ||
-      text[13] != ':' || text[16] != ':')
+  if (text.size() < 20 || text[4] != '-' || text[7] != '-' ||
+      (text[10] != 'T' && text[10] != 't' && text[10] != ' ') || text[13] != ':' || text[16] != ':')
     return false;
   Date date;
   int64_t hour = 0;
   int64_t minute = 0;
   int64_t second = 0;
   if (!number(text.substr(0, 4), date.year) || !number(text.substr(5, 2), date.month) ||
-      !number(text.substr(8, 2), date.day) || !number(text.substr(11, 2), hour) || !number(text.substr(14, 2), minute) ||
-      !number(text.substr(17, 2), second))
+      !number(text.substr(8, 2), date.day) || !number(text.substr(11, 2), hour) ||
+      !number(text.substr(14, 2), minute) || !number(text.substr(17, 2), second))
     return false;
-  if (date.month < 1 || date.month > 12 || date.day < 1 || date.day > daysInMonth(date.year, date.month) || hour > 23 ||
-      minute > 59 || second > 60)
+  if (date.month < 1 || date.month > 12 || date.day < 1 ||
+      date.day > daysInMonth(date.year, date.month) || hour > 23 || minute > 59 || second > 60)
     return false;
   StringRef rest = text.drop_front(19);
   int64_t fraction = 0;
@@ -119,8 +123,9 @@ bool parseInstant(StringRef text, int64_t& ms) {
   if (rest != "Z" && rest != "z") {
     int64_t hours = 0;
     int64_t minutes = 0;
-    if (rest.size() != 6 || (rest[0] != '+' && rest[0] != '-') || rest[3] != ':' || !number(rest.substr(1, 2), hours) ||
-        !number(rest.substr(4, 2), minutes) || hours > 23 || minutes > 59)
+    if (rest.size() != 6 || (rest[0] != '+' && rest[0] != '-') || rest[3] != ':' ||
+        !number(rest.substr(1, 2), hours) || !number(rest.substr(4, 2), minutes) || hours > 23 ||
+        minutes > 59)
       return false;
     offset = (hours * 60 + minutes) * (rest[0] == '-' ? -1 : 1);
   }
@@ -132,9 +137,15 @@ bool parseInstant(StringRef text, int64_t& ms) {
 
 namespace bodies {
 
-Trap TimeNow(Arguments& arguments) { return arguments.returnInteger(wallMs(arguments.vm())); }
-Trap TimeNowMs(Arguments& arguments) { return arguments.returnInteger(wallMs(arguments.vm())); }
-Trap TimeUnixMs(Arguments& arguments) { return arguments.returnInteger(wallMs(arguments.vm())); }
+Trap TimeNow(Arguments& arguments) {
+  return arguments.returnInteger(wallMs(arguments.vm()));
+}
+Trap TimeNowMs(Arguments& arguments) {
+  return arguments.returnInteger(wallMs(arguments.vm()));
+}
+Trap TimeUnixMs(Arguments& arguments) {
+  return arguments.returnInteger(wallMs(arguments.vm()));
+}
 Trap TimeNowNanos(Arguments& arguments) {
   const std::optional<int64_t> frozen = hostOf(arguments.vm()).frozenMs;
   int64_t nanos = 0;
@@ -144,8 +155,12 @@ Trap TimeNowNanos(Arguments& arguments) {
     nanos = *frozen < 0 ? LLONG_MIN : LLONG_MAX;
   return arguments.returnInteger(nanos);
 }
-Trap TimeMonotonicMs(Arguments& arguments) { return arguments.returnInteger(nanosOf(CLOCK_MONOTONIC) / 1'000'000); }
-Trap TimeMonotonicNanos(Arguments& arguments) { return arguments.returnInteger(nanosOf(CLOCK_MONOTONIC)); }
+Trap TimeMonotonicMs(Arguments& arguments) {
+  return arguments.returnInteger(nanosOf(CLOCK_MONOTONIC) / 1'000'000);
+}
+Trap TimeMonotonicNanos(Arguments& arguments) {
+  return arguments.returnInteger(nanosOf(CLOCK_MONOTONIC));
+}
 Trap TimeSinceMs(Arguments& arguments) {
   int64_t passed = 0;
   if (__builtin_sub_overflow(nanosOf(CLOCK_MONOTONIC) / 1'000'000, arguments.integer(0), &passed))
@@ -157,12 +172,14 @@ Trap TimeSleepMs(Arguments& arguments) {
   if (!arguments.vm().inFold())
     hostOf(arguments.vm()).flush();
   const int64_t ms = std::max<int64_t>(arguments.integer(0), 0);
-  if (vm::Scheduler* scheduler = arguments.vm().schedulerIfAny(); scheduler && scheduler->mayBlock()) {
+  if (vm::Scheduler* scheduler = arguments.vm().schedulerIfAny();
+      scheduler && scheduler->mayBlock()) {
     if (scheduler->isCancelled())
       return arguments.returnUnit();
     if (scheduler->others()) {
       const vm::Ticket ticket = scheduler->block({vm::WaitKind::Sleep, false, true, 0});
-      scheduler->wakeAt(std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min<int64_t>(ms, 1LL << 40)),
+      scheduler->wakeAt(std::chrono::steady_clock::now() +
+                            std::chrono::milliseconds(std::min<int64_t>(ms, 1LL << 40)),
                         ticket, 0);
       return {};
     }
@@ -176,7 +193,8 @@ Trap TimeFreeze(Arguments& arguments) {
   hostOf(arguments.vm()).frozenMs = arguments.integer(0);
   return arguments.returnUnit();
 }
-/// The pinned time after the step; 0 when the clock is not pinned, for its time is nobody's to know here.
+/// The pinned time after the step; 0 when the clock is not pinned, for its time is nobody's to know
+/// here.
 Trap TimeAdvance(Arguments& arguments) {
   std::optional<int64_t>& frozen = hostOf(arguments.vm()).frozenMs;
   if (!frozen)
@@ -203,15 +221,17 @@ Trap TimeFormatRfc3339(Arguments& arguments) {
   if (date.year < 0 || date.year > 9999)
     return arguments.returnErr("the year " + std::to_string(date.year) + " has no RFC 3339 form");
   const int64_t seconds = rest / 1000;
-  return arguments.returnOkString(padded(date.year, 4) + "-" + padded(date.month, 2) + "-" + padded(date.day, 2) + "T" +
-                                  padded(seconds / 3600, 2) + ":" + padded(seconds / 60 % 60, 2) + ":" +
-                                  padded(seconds % 60, 2) + "Z");
+  return arguments.returnOkString(padded(date.year, 4) + "-" + padded(date.month, 2) + "-" +
+                                  padded(date.day, 2) + "T" + padded(seconds / 3600, 2) + ":" +
+                                  padded(seconds / 60 % 60, 2) + ":" + padded(seconds % 60, 2) +
+                                  "Z");
 }
 
 Trap TimeParseRfc3339(Arguments& arguments) {
   int64_t ms = 0;
   if (!parseInstant(arguments.string(0), ms))
-    return arguments.returnErr(("`" + arguments.string(0) + "` is not a time of the form `YYYY-MM-DDTHH:MM:SSZ`").str());
+    return arguments.returnErr(
+        ("`" + arguments.string(0) + "` is not a time of the form `YYYY-MM-DDTHH:MM:SSZ`").str());
   return arguments.returnOkInteger(ms);
 }
 
@@ -225,17 +245,20 @@ Trap TimeAddDate(Arguments& arguments) {
   int64_t rest = 0;
   splitDay(arguments.integer(0), days, rest);
   Date date = dateOf(days);
-  const int64_t months = date.year * 12 + (date.month - 1) + arguments.integer(1) * 12 + arguments.integer(2);
+  const int64_t months =
+      date.year * 12 + (date.month - 1) + arguments.integer(1) * 12 + arguments.integer(2);
   date.year = months >= 0 ? months / 12 : (months - 11) / 12;
   date.month = months - date.year * 12 + 1;
   date.day = std::min(date.day, daysInMonth(date.year, date.month));
   int64_t ms = 0;
-  if (__builtin_mul_overflow(daysOf(date) + arguments.integer(3), kDayMs, &ms) || __builtin_add_overflow(ms, rest, &ms))
+  if (__builtin_mul_overflow(daysOf(date) + arguments.integer(3), kDayMs, &ms) ||
+      __builtin_add_overflow(ms, rest, &ms))
     return arguments.returnErr("the date is out of range");
   return arguments.returnOkInteger(ms);
 }
 
-// ---- randomness -------------------------------------------------------------------------------------
+// ---- randomness
+// -------------------------------------------------------------------------------------
 
 namespace {
 bool fillRandom(char* out, size_t size) {

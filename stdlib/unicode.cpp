@@ -62,15 +62,15 @@ constexpr CaseMany kToLowerMany[] = {
 };
 
 bool contains(ArrayRef<ScalarRange> table, uint32_t scalar) {
-  const auto* at = std::partition_point(table.begin(), table.end(),
-                                        [&](const ScalarRange& range) { return range.last < scalar; });
+  const auto* at = std::partition_point(
+      table.begin(), table.end(), [&](const ScalarRange& range) { return range.last < scalar; });
   return at != table.end() && at->first <= scalar;
 }
 
 uint32_t mapOne(ArrayRef<CaseRun> table, uint32_t scalar) {
   // Runs of stride 2 may interleave, so look at the neighbours as well.
-  const auto* at =
-      std::partition_point(table.begin(), table.end(), [&](const CaseRun& run) { return run.first <= scalar; });
+  const auto* at = std::partition_point(table.begin(), table.end(),
+                                        [&](const CaseRun& run) { return run.first <= scalar; });
   for (unsigned tries = 0; tries < 3 && at != table.begin(); ++tries) {
     --at;
     if (scalar <= at->last && (scalar - at->first) % at->stride == 0)
@@ -80,8 +80,8 @@ uint32_t mapOne(ArrayRef<CaseRun> table, uint32_t scalar) {
 }
 
 const CaseMany* mapMany(ArrayRef<CaseMany> table, uint32_t scalar) {
-  const auto* at =
-      std::partition_point(table.begin(), table.end(), [&](const CaseMany& row) { return row.scalar < scalar; });
+  const auto* at = std::partition_point(table.begin(), table.end(),
+                                        [&](const CaseMany& row) { return row.scalar < scalar; });
   return at != table.end() && at->scalar == scalar ? at : nullptr;
 }
 
@@ -89,7 +89,8 @@ bool isAscii(StringRef text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return uint8_t(c) < 0x80; });
 }
 
-void appendMapped(std::string& out, uint32_t scalar, ArrayRef<CaseRun> one, ArrayRef<CaseMany> many) {
+void appendMapped(std::string& out, uint32_t scalar, ArrayRef<CaseRun> one,
+                  ArrayRef<CaseMany> many) {
   if (const CaseMany* row = mapMany(many, scalar)) {
     for (uint32_t part : row->parts)
       if (part != 0)
@@ -99,12 +100,15 @@ void appendMapped(std::string& out, uint32_t scalar, ArrayRef<CaseRun> one, Arra
   appendScalar(out, mapOne(one, scalar));
 }
 
-bool isCased(uint32_t scalar) { return isUppercase(scalar) || isLowercase(scalar); }
+bool isCased(uint32_t scalar) {
+  return isUppercase(scalar) || isLowercase(scalar);
+}
 
 constexpr uint32_t kSigma = 0x3a3;
 constexpr uint32_t kFinalSigma = 0x3c2;
 
-void appendLower(std::string& out, StringRef text, size_t at, uint32_t scalar, unsigned length, bool afterCased) {
+void appendLower(std::string& out, StringRef text, size_t at, uint32_t scalar, unsigned length,
+                 bool afterCased) {
   if (scalar == kSigma && afterCased) {
     unsigned next = 0;
     const size_t behind = at + length;
@@ -118,20 +122,34 @@ void appendLower(std::string& out, StringRef text, size_t at, uint32_t scalar, u
 
 } // namespace
 
-bool isAlphabetic(uint32_t scalar) { return contains(kAlphabetic, scalar); }
-bool isNumeric(uint32_t scalar) { return contains(kNumeric, scalar); }
-bool isUppercase(uint32_t scalar) { return contains(kUppercase, scalar); }
-bool isLowercase(uint32_t scalar) { return contains(kLowercase, scalar); }
-bool isControl(uint32_t scalar) { return scalar < 0x20 || (scalar >= 0x7f && scalar < 0xa0); }
-
-bool isWhitespace(uint32_t scalar) {
-  return (scalar >= 0x9 && scalar <= 0xd) || scalar == 0x20 || scalar == 0x85 || scalar == 0xa0 || scalar == 0x1680 ||
-         (scalar >= 0x2000 && scalar <= 0x200a) || scalar == 0x2028 || scalar == 0x2029 || scalar == 0x202f ||
-         scalar == 0x205f || scalar == 0x3000;
+bool isAlphabetic(uint32_t scalar) {
+  return contains(kAlphabetic, scalar);
+}
+bool isNumeric(uint32_t scalar) {
+  return contains(kNumeric, scalar);
+}
+bool isUppercase(uint32_t scalar) {
+  return contains(kUppercase, scalar);
+}
+bool isLowercase(uint32_t scalar) {
+  return contains(kLowercase, scalar);
+}
+bool isControl(uint32_t scalar) {
+  return scalar < 0x20 || (scalar >= 0x7f && scalar < 0xa0);
 }
 
-uint32_t simpleUpper(uint32_t scalar) { return mapOne(kToUpper, scalar); }
-uint32_t simpleLower(uint32_t scalar) { return mapOne(kToLower, scalar); }
+bool isWhitespace(uint32_t scalar) {
+  return (scalar >= 0x9 && scalar <= 0xd) || scalar == 0x20 || scalar == 0x85 || scalar == 0xa0 ||
+         scalar == 0x1680 || (scalar >= 0x2000 && scalar <= 0x200a) || scalar == 0x2028 ||
+         scalar == 0x2029 || scalar == 0x202f || scalar == 0x205f || scalar == 0x3000;
+}
+
+uint32_t simpleUpper(uint32_t scalar) {
+  return mapOne(kToUpper, scalar);
+}
+uint32_t simpleLower(uint32_t scalar) {
+  return mapOne(kToLower, scalar);
+}
 
 void appendScalar(std::string& out, uint32_t scalar) {
   char buffer[4];

@@ -1,5 +1,6 @@
 #pragma once
-// Properties and case of scalar values, from tables of ours: the same on every host and in every locale.
+// Properties and case of scalar values, from tables of ours: the same on every host and in every
+// locale.
 
 #include "llvm/ADT/StringRef.h"
 
@@ -15,7 +16,8 @@ bool isLowercase(uint32_t scalar);
 bool isWhitespace(uint32_t scalar);
 bool isControl(uint32_t scalar);
 
-/// The one scalar that is the other case; the scalar itself when there is none or there are several.
+/// The one scalar that is the other case; the scalar itself when there is none or there are
+/// several.
 uint32_t simpleUpper(uint32_t scalar);
 uint32_t simpleLower(uint32_t scalar);
 

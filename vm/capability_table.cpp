@@ -2,7 +2,8 @@
 
 namespace gos::vm {
 
-CapabilityTable::CapabilityTable(const ComptimePolicy& policy, uint32_t regionPackage, size_t packageCount) {
+CapabilityTable::CapabilityTable(const ComptimePolicy& policy, uint32_t regionPackage,
+                                 size_t packageCount) {
   const uint32_t region = policyPackage(regionPackage).value_or(kNoPackage);
   rows_.resize(packageCount, Row{});
   for (size_t package = 0; package < packageCount; ++package) {

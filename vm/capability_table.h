@@ -1,9 +1,10 @@
 #pragma once
-// The fold's policy, compiled for the gate: for each package of the module and each class one verdict. Zero is Deny:
-// a table that was not filled, a package outside it and a fold without a policy deny everything but Pure.
+// The fold's policy, compiled for the gate: for each package of the module and each class one
+// verdict. Zero is Deny: a table that was not filled, a package outside it and a fold without a
+// policy deny everything but Pure.
 //
-// Package ids are the module's: 0 is the library, which has no policy and is transparent; package p > 0 is
-// ComptimePolicy::packages[p - 1].
+// Package ids are the module's: 0 is the library, which has no policy and is transparent; package p
+// > 0 is ComptimePolicy::packages[p - 1].
 
 #include "sandbox/policy/comptime_policy.h"
 #include "sandbox/policy/decide.h"

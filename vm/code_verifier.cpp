@@ -15,8 +15,8 @@ class CodeVerifier {
 public:
   CodeVerifier(const ModuleFacts& facts, const Function& function, const llvm::BitVector& validText,
                std::optional<LayoutId> integer)
-      : facts_(facts), module_(facts.module()), function_(function), validText_(validText), integer_(integer),
-        forbidden_(unsigned(function.code.size())), hasReferences_(false) {
+      : facts_(facts), module_(facts.module()), function_(function), validText_(validText),
+        integer_(integer), forbidden_(unsigned(function.code.size())), hasReferences_(false) {
     for (LayoutId id : function.registers)
       hasReferences_ = hasReferences_ || facts.layout(id).isReference();
   }
@@ -205,7 +205,8 @@ private:
     for (unsigned i = 0; i < format.size(); ++i)
       if (Fault fault = checkLetter(format[i], i))
         return fault;
-    // Nobody may arrive between the first argument and its consumer, nor between a native call and its fetches.
+    // Nobody may arrive between the first argument and its consumer, nor between a native call and
+    // its fetches.
     const bool isFetch = op == Opcode::FetchArg;
     if (!pending_.empty() || isFetch)
       forbidden_.set(unsigned(pc_));
@@ -245,7 +246,8 @@ private:
       const Function& callee = module_.functions[instruction_.bx()];
       if (callee.captureCount != 0)
         return "closure is called as a function";
-      return first(consume(llvm::ArrayRef(callee.registers).take_front(callee.parameterCount)), result(callee.result));
+      return first(consume(llvm::ArrayRef(callee.registers).take_front(callee.parameterCount)),
+                   result(callee.result));
     }
     if (op == Opcode::CallClosure) {
       const Layout& closure = layoutB();
@@ -262,8 +264,8 @@ private:
       nextFetch_ = 0;
       return first(consume(fetches_->parameters), result(fetches_->result));
     }
-    if (fetches_ == nullptr || instruction_.b() >= fetches_->parameters.size() || instruction_.b() < nextFetch_ ||
-        !fetches_->inOut[instruction_.b()])
+    if (fetches_ == nullptr || instruction_.b() >= fetches_->parameters.size() ||
+        instruction_.b() < nextFetch_ || !fetches_->inOut[instruction_.b()])
       return "no in-out parameter to fetch";
     nextFetch_ = instruction_.b() + 1u;
     return result(fetches_->parameters[instruction_.b()]);
@@ -284,7 +286,7 @@ private:
         return "function has another signature";
       return consume(registers.slice(parameters, callee.captureCount));
     }
-    const uint32_t id = op == Opcode::NewStruct ? instruction_.bx()
+    const uint32_t id = op == Opcode::NewStruct      ? instruction_.bx()
                         : op == Opcode::NewVecRepeat ? instruction_.c()
                                                      : instruction_.b();
     if (id >= module_.layouts.size())
@@ -438,7 +440,8 @@ private:
     case Opcode::ReturnRef:
       return require(facts_.matches(a(), function_.result), "result has another layout");
     case Opcode::ReturnUnit:
-      return require(facts_.layout(function_.result).kind == LayoutKind::Int, "result has another layout");
+      return require(facts_.layout(function_.result).kind == LayoutKind::Int,
+                     "result has another layout");
     case Opcode::Panic:
       return text(a());
     case Opcode::PanicCode:
@@ -580,8 +583,8 @@ private:
 
 } // namespace
 
-llvm::Error verifyCode(const ModuleFacts& facts, const Function& function, const llvm::BitVector& validText,
-                       std::optional<LayoutId> integer) {
+llvm::Error verifyCode(const ModuleFacts& facts, const Function& function,
+                       const llvm::BitVector& validText, std::optional<LayoutId> integer) {
   return CodeVerifier(facts, function, validText, integer).verify();
 }
 

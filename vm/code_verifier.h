@@ -1,5 +1,6 @@
 #pragma once
-// The verifier's halves share this: facts about a module, and the check of one function's code. Private to the VM.
+// The verifier's halves share this: facts about a module, and the check of one function's code.
+// Private to the VM.
 
 #include "vm/module.h"
 
@@ -14,7 +15,8 @@ namespace gos::vm {
 inline constexpr size_t kMaxSlots = 65535;
 
 inline llvm::Error refuse(const llvm::Twine& message) {
-  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument), message.str().c_str());
+  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
+                                 message.str().c_str());
 }
 
 /// What the checks of layouts and of functions share.
@@ -27,8 +29,8 @@ public:
   bool inRange(FunctionId id) const { return index(id) < module_.functions.size(); }
   const Layout& layout(LayoutId id) const { return module_.layouts[index(id)]; }
 
-  /// May a value of one layout stand where the other is declared? By identity, except that integers are alike, floats
-  /// are alike, and text is alike: their values carry no shape.
+  /// May a value of one layout stand where the other is declared? By identity, except that integers
+  /// are alike, floats are alike, and text is alike: their values carry no shape.
   bool matches(LayoutId a, LayoutId b) const {
     if (a == b)
       return true;
@@ -50,7 +52,8 @@ public:
       return true;
     const Layout& x = layout(a);
     const Layout& y = layout(b);
-    if (x.kind != y.kind || x.byteStorage != y.byteStorage || x.variants.size() != y.variants.size())
+    if (x.kind != y.kind || x.byteStorage != y.byteStorage ||
+        x.variants.size() != y.variants.size())
       return false;
     switch (x.kind) {
     case LayoutKind::Int:
@@ -80,9 +83,10 @@ private:
   const Module& module_;
 };
 
-/// Checks the code of a function. All tables of the module (layouts, registers, imports) have passed before.
-/// `validText` says which strings are UTF-8, `integer` names a layout of an integer, if there is one.
-llvm::Error verifyCode(const ModuleFacts& facts, const Function& function, const llvm::BitVector& validText,
-                       std::optional<LayoutId> integer);
+/// Checks the code of a function. All tables of the module (layouts, registers, imports) have
+/// passed before. `validText` says which strings are UTF-8, `integer` names a layout of an integer,
+/// if there is one.
+llvm::Error verifyCode(const ModuleFacts& facts, const Function& function,
+                       const llvm::BitVector& validText, std::optional<LayoutId> integer);
 
 } // namespace gos::vm

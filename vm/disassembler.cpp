@@ -22,7 +22,8 @@ constexpr const char* kFormats[] = {
 #include "vm/opcodes.def"
 
 llvm::StringRef layoutName(const Module& module, LayoutId id) {
-  return index(id) < module.layouts.size() ? llvm::StringRef(module.layouts[index(id)].name) : llvm::StringRef("?");
+  return index(id) < module.layouts.size() ? llvm::StringRef(module.layouts[index(id)].name)
+                                           : llvm::StringRef("?");
 }
 
 void writeText(llvm::StringRef text, llvm::raw_ostream& out) {
@@ -74,7 +75,8 @@ void writeMeaning(const Module& module, Instruction instruction, llvm::raw_ostre
   }
 }
 
-void writeInstruction(const Module& module, uint32_t pc, Instruction instruction, llvm::raw_ostream& out) {
+void writeInstruction(const Module& module, uint32_t pc, Instruction instruction,
+                      llvm::raw_ostream& out) {
   out << llvm::format("  %4u  ", pc);
   if (uint8_t(instruction.word) >= kOpcodeCount) {
     out << "?\n";
@@ -84,7 +86,8 @@ void writeInstruction(const Module& module, uint32_t pc, Instruction instruction
   const llvm::StringRef format = operandFormat(instruction.op());
   const bool isWide = format.size() < 3 || format[2] == '-';
   for (unsigned i = 0; i < format.size(); ++i) {
-    const uint32_t operands[] = {instruction.a(), instruction.b(), instruction.c(), instruction.d()};
+    const uint32_t operands[] = {instruction.a(), instruction.b(), instruction.c(),
+                                 instruction.d()};
     switch (format[i]) {
     case '-':
       break;
@@ -117,8 +120,12 @@ void writeInstruction(const Module& module, uint32_t pc, Instruction instruction
 
 } // namespace
 
-llvm::StringRef spelling(Opcode op) { return kNames[unsigned(op)]; }
-llvm::StringRef operandFormat(Opcode op) { return kFormats[unsigned(op)]; }
+llvm::StringRef spelling(Opcode op) {
+  return kNames[unsigned(op)];
+}
+llvm::StringRef operandFormat(Opcode op) {
+  return kFormats[unsigned(op)];
+}
 
 void disassemble(const Module& module, FunctionId id, llvm::raw_ostream& out) {
   if (index(id) >= module.functions.size())
@@ -155,8 +162,8 @@ std::string disassemble(const Module& module) {
     out << '\n';
   }
   for (size_t i = 0; i < module.globals.size(); ++i)
-    out << "global " << i << ' ' << module.globals[i].name << ": " << layoutName(module, module.globals[i].layout)
-        << '\n';
+    out << "global " << i << ' ' << module.globals[i].name << ": "
+        << layoutName(module, module.globals[i].layout) << '\n';
   for (size_t i = 0; i < module.functions.size(); ++i)
     disassemble(module, FunctionId(uint32_t(i)), out);
   return text;

@@ -75,8 +75,10 @@ private:
     const std::string text = floatFixed(value, uint32_t(spec_.precision));
     if (Trap trap = put(text))
       return trap;
-    const bool isFinite = !llvm::StringRef(text).ends_with("f") && !llvm::StringRef(text).ends_with("N");
-    if (spec_.precision > 1100 && isFinite && !out_.appendRepeated("0", uint64_t(spec_.precision) - 1100))
+    const bool isFinite =
+        !llvm::StringRef(text).ends_with("f") && !llvm::StringRef(text).ends_with("N");
+    if (spec_.precision > 1100 && isFinite &&
+        !out_.appendRepeated("0", uint64_t(spec_.precision) - 1100))
       return vm_.heapTrap();
     return {};
   }
@@ -97,7 +99,8 @@ private:
     case ScalarKind::Unit:
       return put("()");
     case ScalarKind::UnitEnum:
-      return put(value < layout.variants.size() ? llvm::StringRef(layout.variants[value].name) : "?");
+      return put(value < layout.variants.size() ? llvm::StringRef(layout.variants[value].name)
+                                                : "?");
     case ScalarKind::F64:
     case ScalarKind::F32:
       if (layout.kind != LayoutKind::Float)
@@ -126,7 +129,8 @@ private:
       return appendQuoted(asString(value)->text(), out_) ? Trap{} : vm_.heapTrap();
     case LayoutKind::Vec: {
       VecObject* vec = asVec(value);
-      const bool isFixed = layout.sequence == SequenceKind::Array || layout.sequence == SequenceKind::Slice;
+      const bool isFixed =
+          layout.sequence == SequenceKind::Array || layout.sequence == SequenceKind::Slice;
       stack_.push_back({vec, id, 0, vec->length, nullptr, "]"});
       return put(isFixed ? "[" : "#[");
     }
@@ -191,15 +195,19 @@ private:
       return visit(layout.byteStorage ? vec->bytes[at] : vec->slots[at], layout.element, true);
     }
     case LayoutKind::Set:
-      return visit(static_cast<const MapObject*>(level.object)->entries[level.order[at]].key, layout.element, true);
+      return visit(static_cast<const MapObject*>(level.object)->entries[level.order[at]].key,
+                   layout.element, true);
     case LayoutKind::Map: {
-      const MapEntry& entry = static_cast<const MapObject*>(level.object)->entries[level.order[at / 2]];
-      return at % 2 == 0 ? visit(entry.key, layout.element, true) : visit(entry.value, layout.value, true);
+      const MapEntry& entry =
+          static_cast<const MapObject*>(level.object)->entries[level.order[at / 2]];
+      return at % 2 == 0 ? visit(entry.key, layout.element, true)
+                         : visit(entry.value, layout.value, true);
     }
     case LayoutKind::Struct:
     case LayoutKind::Enum: {
       const auto* object = static_cast<const StructObject*>(level.object);
-      const VariantLayout& variant = layout.variants[layout.kind == LayoutKind::Enum ? object->tag : 0];
+      const VariantLayout& variant =
+          layout.variants[layout.kind == LayoutKind::Enum ? object->tag : 0];
       if (variant.shape == VariantShape::Named && at < variant.fieldNames.size())
         if (Trap trap = put(variant.fieldNames[at] + ": "))
           return trap;
@@ -251,19 +259,22 @@ Trap formatValue(Vm& vm, Value value, LayoutId id, const FormatSpec& spec, TextB
     TextBuffer whole(vm.heap());
     FormatSpec inner = spec;
     if (cuts) // cut first, quote then
-      inner.kind = layout.kind == LayoutKind::String && !hasHook ? FormatSpec::Kind::Display : spec.kind;
+      inner.kind =
+          layout.kind == LayoutKind::String && !hasHook ? FormatSpec::Kind::Display : spec.kind;
     trap = Writer(vm, inner, whole).write(value, id);
     if (!trap) {
       vm.heap().chargeText(whole.size());
-      llvm::StringRef text = cuts ? takeScalars(whole.text(), uint64_t(spec.precision)) : whole.text();
+      llvm::StringRef text =
+          cuts ? takeScalars(whole.text(), uint64_t(spec.precision)) : whole.text();
       TextBuffer quoted(vm.heap());
       if (cuts && inner.kind != spec.kind) {
         if (!appendQuoted(text, quoted))
           trap = vm.heapTrap();
         text = quoted.text();
       }
-      const bool isNumber = !hasHook && (layout.kind == LayoutKind::Float ||
-                                         (layout.kind == LayoutKind::Int && layout.scalar == ScalarKind::Integer));
+      const bool isNumber =
+          !hasHook && (layout.kind == LayoutKind::Float ||
+                       (layout.kind == LayoutKind::Int && layout.scalar == ScalarKind::Integer));
       if (!trap && !padText(text, spec, isNumber, out))
         trap = vm.heapTrap();
     }

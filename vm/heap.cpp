@@ -11,10 +11,10 @@ namespace gos::vm {
 
 namespace {
 
-constexpr uint64_t kLargestInline = 448;            // bytes that a string or vector keeps in the object
-constexpr size_t kMapped = size_t(128) << 10;       // blocks from here on are pages of their own
-constexpr size_t kMoved = size_t(64) << 20;         // above the largest threshold that malloc gives itself
-constexpr uint64_t kSlack = 24;                     // bytes of room in a copy of text
+constexpr uint64_t kLargestInline = 448;      // bytes that a string or vector keeps in the object
+constexpr size_t kMapped = size_t(128) << 10; // blocks from here on are pages of their own
+constexpr size_t kMoved = size_t(64) << 20; // above the largest threshold that malloc gives itself
+constexpr uint64_t kSlack = 24;             // bytes of room in a copy of text
 
 ObjectKind objectKind(LayoutKind kind) {
   switch (kind) {
@@ -41,8 +41,9 @@ ObjectKind objectKind(LayoutKind kind) {
   return ObjectKind::String;
 }
 
-// A dead object waits in a list that is threaded through its own first six bytes: count, kind and flags are no longer
-// needed, and pointers of user space have 47 bits. So releasing a list of any length needs neither stack nor memory.
+// A dead object waits in a list that is threaded through its own first six bytes: count, kind and
+// flags are no longer needed, and pointers of user space have 47 bits. So releasing a list of any
+// length needs neither stack nor memory.
 void setLink(Object* object, Object* next) {
   const uint64_t bits = reinterpret_cast<uintptr_t>(next);
   std::memcpy(static_cast<void*>(object), &bits, 6);
@@ -55,13 +56,16 @@ Object* link(const Object* object) {
 
 } // namespace
 
-Heap::Heap(const std::vector<LayoutInfo>& layouts, const std::vector<std::vector<uint16_t>>& captureReferences,
-           uint64_t limit, int64_t& steps)
+Heap::Heap(const std::vector<LayoutInfo>& layouts,
+           const std::vector<std::vector<uint16_t>>& captureReferences, uint64_t limit,
+           int64_t& steps)
     : layouts_(layouts), captureReferences_(captureReferences), steps_(steps), limit_(limit) {
   large_.next = large_.previous = &large_;
 }
 
-Heap::~Heap() { releaseEverything(); }
+Heap::~Heap() {
+  releaseEverything();
+}
 
 void Heap::releaseEverything() {
   releaseHandles();
@@ -85,7 +89,8 @@ void Heap::reset(uint64_t limit) {
   limit_ = limit;
 }
 
-// ---- memory ---------------------------------------------------------------------------------------
+// ---- memory
+// ---------------------------------------------------------------------------------------
 
 void* Heap::allocateLarge(size_t size) {
   if (size > limit_ - used_)
@@ -167,7 +172,8 @@ void* Heap::reallocate(void* memory, size_t oldSize, size_t newSize) {
   return fresh;
 }
 
-// ---- making -----------------------------------------------------------------------------------------
+// ---- making
+// -----------------------------------------------------------------------------------------
 
 StringObject* Heap::newStringWithCapacity(uint64_t capacity, LayoutId layout) {
   if (capacity > kLargestCount)
@@ -261,7 +267,8 @@ StructObject* Heap::newSlots(ObjectKind kind, LayoutId layout, uint16_t tag, uin
 
 StructObject* Heap::newStruct(LayoutId layout) {
   const LayoutInfo& shape = info(layout);
-  return newSlots(ObjectKind::Struct, layout, 0, shape.variants.empty() ? 0 : shape.variants[0].slotCount);
+  return newSlots(ObjectKind::Struct, layout, 0,
+                  shape.variants.empty() ? 0 : shape.variants[0].slotCount);
 }
 
 StructObject* Heap::newEnum(LayoutId layout, uint16_t variant) {
@@ -272,7 +279,8 @@ StructObject* Heap::newEnum(LayoutId layout, uint16_t variant) {
 }
 
 ClosureObject* Heap::newClosure(LayoutId layout, FunctionId function, uint32_t captures) {
-  auto* closure = static_cast<ClosureObject*>(allocate(sizeof(ClosureObject) + captures * sizeof(uint64_t)));
+  auto* closure =
+      static_cast<ClosureObject*>(allocate(sizeof(ClosureObject) + captures * sizeof(uint64_t)));
   if (closure == nullptr)
     return nullptr;
   closure->refs = 1;
@@ -339,7 +347,8 @@ HandleObject* Heap::newHandle(LayoutId layout, uint64_t handle) {
   return object;
 }
 
-/// What is still held when everything goes, by a count that stopped (kImmortal) or by the program itself.
+/// What is still held when everything goes, by a count that stopped (kImmortal) or by the program
+/// itself.
 void Heap::releaseHandles() {
   for (HandleObject* object = handles_; object != nullptr; object = object->next)
     if (foreign_ != nullptr)
@@ -347,7 +356,8 @@ void Heap::releaseHandles() {
   handles_ = nullptr;
 }
 
-// ---- letting go -----------------------------------------------------------------------------------
+// ---- letting go
+// -----------------------------------------------------------------------------------
 
 void Heap::dropChild(Value value, Object*& dead) {
   Object* child = asObject(value);
@@ -478,7 +488,8 @@ void Heap::destroy(Object* object) {
   }
 }
 
-// ---- copy on write ----------------------------------------------------------------------------------
+// ---- copy on write
+// ----------------------------------------------------------------------------------
 
 bool Heap::copyForWriting(Value& slot) {
   Object* old = asObject(slot);
@@ -533,7 +544,8 @@ bool Heap::copyForWriting(Value& slot) {
       std::memcpy(copy->buckets, map->buckets, size_t(map->bucketCount) * sizeof(uint64_t));
       copy->used = map->used;
       copy->live = map->live;
-      chargeBytes(size_t(map->used) * sizeof(MapEntry) + size_t(map->bucketCount) * sizeof(uint64_t));
+      chargeBytes(size_t(map->used) * sizeof(MapEntry) +
+                  size_t(map->bucketCount) * sizeof(uint64_t));
       chargeSteps(uint64_t(map->used) * 4);
     }
     const LayoutInfo& shape = info(map->layout);

@@ -1,7 +1,8 @@
 #pragma once
-// The heap of one Vm: counted allocation, reference counts, copy on write. Every byte is counted against a budget
-// before it is allocated; what does not fit answers null, and the caller traps (Vm::heapTrap). Small blocks come from
-// free lists over big chunks, large ones from malloc; all of it goes with the heap, whoever still holds a count.
+// The heap of one Vm: counted allocation, reference counts, copy on write. Every byte is counted
+// against a budget before it is allocated; what does not fit answers null, and the caller traps
+// (Vm::heapTrap). Small blocks come from free lists over big chunks, large ones from malloc; all of
+// it goes with the heap, whoever still holds a count.
 
 #include "vm/object.h"
 #include "vm/text.h"
@@ -33,18 +34,20 @@ struct LayoutInfo {
   bool byteStorage = false;
   bool elementIsReference = false; // Vec, Set, Cell; key of Map
   bool valueIsReference = false;   // value of Map
-  bool plainEquality = false;      // no hook, no float and no closure in it: the same object is equal to itself
+  bool plainEquality =
+      false; // no hook, no float and no closure in it: the same object is equal to itself
   std::vector<VariantInfo> variants;
-  /// Where the variants of Option and Result stand, by KnownVariant; kNoVariant if it has none of that name.
+  /// Where the variants of Option and Result stand, by KnownVariant; kNoVariant if it has none of
+  /// that name.
   std::array<uint16_t, 4> known = {kNoVariant, kNoVariant, kNoVariant, kNoVariant};
 };
 
 class Heap {
 public:
-  /// Both tables outlive the heap; the second says, by function, which captures are references. Copying in bulk is
-  /// charged to `steps`, the Vm's counter, which the loop looks at.
-  Heap(const std::vector<LayoutInfo>& layouts, const std::vector<std::vector<uint16_t>>& captureReferences,
-       uint64_t limit, int64_t& steps);
+  /// Both tables outlive the heap; the second says, by function, which captures are references.
+  /// Copying in bulk is charged to `steps`, the Vm's counter, which the loop looks at.
+  Heap(const std::vector<LayoutInfo>& layouts,
+       const std::vector<std::vector<uint16_t>>& captureReferences, uint64_t limit, int64_t& steps);
   ~Heap();
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
@@ -63,7 +66,8 @@ public:
   uint64_t available() const { return limit_ - used_; }
   const LayoutInfo& info(LayoutId id) const { return layouts_[index(id)]; }
 
-  // ---- what work costs; one step is about a nanosecond -------------------------------------------
+  // ---- what work costs; one step is about a nanosecond
+  // -------------------------------------------
   /// Work that is not of bytes. The loop and `callNative` look at the counter afterwards.
   void chargeSteps(uint64_t steps) { steps_ -= int64_t(std::min<uint64_t>(steps, kMostSteps)); }
   /// Bytes that are copied, filled or compared with others.
@@ -72,10 +76,13 @@ public:
   void chargeText(uint64_t bytes) { chargeSteps(bytes / 2); }
   /// Elements that are copied: each reference is counted where it lies.
   void chargeElements(uint64_t count, const LayoutInfo& sequence) {
-    chargeSteps(sequence.byteStorage ? count / 16 : sequence.elementIsReference ? count * 4 : count / 2);
+    chargeSteps(sequence.byteStorage          ? count / 16
+                : sequence.elementIsReference ? count * 4
+                                              : count / 2);
   }
 
-  /// The scalar values of a text, and where one begins: both may have to be looked for, which is charged.
+  /// The scalar values of a text, and where one begins: both may have to be looked for, which is
+  /// charged.
   int64_t scalarCount(StringObject* string) {
     if (string->scalars < 0)
       chargeText(string->length);
@@ -89,11 +96,13 @@ public:
     return offset;
   }
 
-  // ---- memory that lives outside the objects, for the time of one call ----------------------------
+  // ---- memory that lives outside the objects, for the time of one call
+  // ----------------------------
   bool reserveScratch(uint64_t bytes) { return bytes <= limit_ - used_ && (used_ += bytes, true); }
   void releaseScratch(uint64_t bytes) { used_ -= bytes; }
 
-  // ---- making; the count is one; null when the budget does not allow it --------------------------
+  // ---- making; the count is one; null when the budget does not allow it
+  // --------------------------
   StringObject* newString(llvm::StringRef text, LayoutId layout = {});
   StringObject* newStringWithCapacity(uint64_t capacity, LayoutId layout = {});
   /// Empty, with room for `capacity` elements in the object itself.
@@ -107,7 +116,8 @@ public:
   /// Takes over the handle, also when there is no room: then the library is told at once.
   HandleObject* newHandle(LayoutId layout, uint64_t handle);
 
-  // ---- counting -----------------------------------------------------------------------------------
+  // ---- counting
+  // -----------------------------------------------------------------------------------
   void release(Object* object) {
     if (object != nullptr && int32_t(object->refs) > 0 && --object->refs == 0)
       destroy(object);
@@ -124,18 +134,20 @@ public:
   }
   static void makeImmortal(Object* object) { object->refs = kImmortal; }
 
-  /// Makes the object in the slot safe to change: a shallow copy takes its place while others hold it. False: budget.
-  /// The slot must not be null.
+  /// Makes the object in the slot safe to change: a shallow copy takes its place while others hold
+  /// it. False: budget. The slot must not be null.
   bool makeUnique(Value& slot) { return asObject(slot)->refs == 1 || copyForWriting(slot); }
 
-  // ---- strings and vectors; the object must be unique -----------------------------------------------
+  // ---- strings and vectors; the object must be unique
+  // -----------------------------------------------
   bool reserveString(StringObject* string, uint64_t capacity);
   bool append(StringObject* string, llvm::StringRef text);
   bool appendScalar(StringObject* string, uint32_t scalar);
   bool reserveVec(VecObject* vec, uint64_t capacity);
   /// Takes over the value, also when it fails.
   bool push(VecObject* vec, Value value);
-  /// Makes room before the first element and puts the value there. Takes over the value, also when it fails.
+  /// Makes room before the first element and puts the value there. Takes over the value, also when
+  /// it fails.
   bool pushFront(VecObject* vec, Value value);
   /// The first element, owned by the caller; the length must not be zero.
   Value popFront(VecObject* vec);
@@ -150,9 +162,12 @@ public:
   Value element(const VecObject* vec, uint64_t at) const {
     return info(vec->layout).byteStorage ? vec->bytes[at] : vec->slots[at];
   }
-  bool elementIsReference(const VecObject* vec) const { return info(vec->layout).elementIsReference; }
+  bool elementIsReference(const VecObject* vec) const {
+    return info(vec->layout).elementIsReference;
+  }
 
-  // ---- raw counted memory, for the arrays of maps -----------------------------------------------------
+  // ---- raw counted memory, for the arrays of maps
+  // -----------------------------------------------------
   void* allocate(size_t size) {
     if (size > kLargestSmall || kPlainMalloc)
       return allocateLarge(size);
@@ -212,7 +227,8 @@ private:
   void* allocateLarge(size_t size);
   void deallocateLarge(void* memory);
   void* refill(size_t which);
-  /// A block of `newSize` with the first bytes of the old one, which is gone unless the answer is null.
+  /// A block of `newSize` with the first bytes of the old one, which is gone unless the answer is
+  /// null.
   void* reallocate(void* memory, size_t oldSize, size_t newSize);
 
   void destroy(Object* object);
@@ -243,7 +259,8 @@ private:
 /// Memory of C++ that is counted for as long as this lives: buffers beside the objects.
 class Scratch {
 public:
-  Scratch(Heap& heap, uint64_t bytes) : heap_(heap), bytes_(heap.reserveScratch(bytes) ? bytes : 0), fits_(bytes_ == bytes) {}
+  Scratch(Heap& heap, uint64_t bytes)
+      : heap_(heap), bytes_(heap.reserveScratch(bytes) ? bytes : 0), fits_(bytes_ == bytes) {}
   ~Scratch() { heap_.releaseScratch(bytes_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

@@ -5,7 +5,8 @@
 
 namespace gos::vm {
 
-// ---- strings ----------------------------------------------------------------------------------------
+// ---- strings
+// ----------------------------------------------------------------------------------------
 
 bool Heap::reserveString(StringObject* string, uint64_t capacity) {
   if (capacity <= string->capacity)
@@ -13,9 +14,11 @@ bool Heap::reserveString(StringObject* string, uint64_t capacity) {
   if (capacity > kLargestCount)
     return false;
   const bool isInline = string->data == string->inlineText();
-  const uint64_t grown = std::max(capacity, string->capacity < 4096 ? string->capacity * 2 + 16
-                                                                    : string->capacity + string->capacity / 2);
-  // Where the generous size does not fit, most of what is left; else each byte would move the text once more.
+  const uint64_t grown =
+      std::max(capacity, string->capacity < 4096 ? string->capacity * 2 + 16
+                                                 : string->capacity + string->capacity / 2);
+  // Where the generous size does not fit, most of what is left; else each byte would move the text
+  // once more.
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {
     const uint64_t wanted = attempt == 0 ? grown : retrySize(attempt, capacity, 1);
     if (wanted < capacity)
@@ -53,8 +56,8 @@ bool Heap::append(StringObject* string, llvm::StringRef text) {
   }
   std::memmove(string->data + string->length, text.data(), text.size());
   chargeBytes(text.size());
-  // A short piece is counted right away, so that a text made piece by piece is never counted as a whole; one that does
-  // not begin with a scalar might complete the last one.
+  // A short piece is counted right away, so that a text made piece by piece is never counted as a
+  // whole; one that does not begin with a scalar might complete the last one.
   const bool countsAlone = string->scalars >= 0 && text.size() <= 64 && !startsInside(text);
   string->scalars = countsAlone ? string->scalars + int64_t(countScalars(text)) : -1;
   string->length += text.size();
@@ -73,7 +76,8 @@ bool Heap::appendScalar(StringObject* string, uint32_t scalar) {
   return true;
 }
 
-// ---- vectors ----------------------------------------------------------------------------------------
+// ---- vectors
+// ----------------------------------------------------------------------------------------
 
 bool Heap::makeRoom(VecObject* vec, uint64_t atFront, uint64_t atBack) {
   const size_t size = elementSize(info(vec->layout));

@@ -19,18 +19,18 @@ inline constexpr unsigned kOpcodeCount = 0
 
 /// Operand D of PanicCode.
 enum class PanicReason : uint8_t {
-  Unreachable,         // "internal error: entered unreachable code"
-  Todo,                // "not yet implemented"
-  Unimplemented,       // "not implemented"
-  NoArm,               // GX0006: no arm of the `match` applied
-  DivideByZero,        // "attempt to divide by zero"
-  RemainderByZero,     // "attempt to calculate the remainder with a divisor of zero"
-  AddOverflow,         // "attempt to add with overflow"
+  Unreachable,     // "internal error: entered unreachable code"
+  Todo,            // "not yet implemented"
+  Unimplemented,   // "not implemented"
+  NoArm,           // GX0006: no arm of the `match` applied
+  DivideByZero,    // "attempt to divide by zero"
+  RemainderByZero, // "attempt to calculate the remainder with a divisor of zero"
+  AddOverflow,     // "attempt to add with overflow"
   SubtractOverflow,
   MultiplyOverflow,
-  OverlappingWindows,  // "windows of one place overlap"
-  UnwrapNone,          // "called `unwrap` on a `None` value"
-  Borrowed,            // GX0001: a value that is borrowed elsewhere
+  OverlappingWindows, // "windows of one place overlap"
+  UnwrapNone,         // "called `unwrap` on a `None` value"
+  Borrowed,           // GX0001: a value that is borrowed elsewhere
 };
 inline constexpr unsigned kPanicReasonCount = 12;
 /// Operand C of CheckRange.
@@ -41,7 +41,8 @@ struct Instruction {
   uint64_t word = 0;
 
   static Instruction abc(Opcode op, uint16_t a, uint16_t b = 0, uint16_t c = 0, uint8_t d = 0) {
-    return {uint64_t(op) | uint64_t(d) << 8 | uint64_t(a) << 16 | uint64_t(b) << 32 | uint64_t(c) << 48};
+    return {uint64_t(op) | uint64_t(d) << 8 | uint64_t(a) << 16 | uint64_t(b) << 32 |
+            uint64_t(c) << 48};
   }
   static Instruction abx(Opcode op, uint16_t a, uint32_t bx, uint8_t d = 0) {
     return {uint64_t(op) | uint64_t(d) << 8 | uint64_t(a) << 16 | uint64_t(bx) << 32};

@@ -1,8 +1,9 @@
-// The dispatch loop and nothing else. Longer than other files on purpose: one function, so that the compiler keeps the
-// program counter, the registers and the fuel in machine registers.
+// The dispatch loop and nothing else. Longer than other files on purpose: one function, so that the
+// compiler keeps the program counter, the registers and the fuel in machine registers.
 //
-// Whatever can call out, allocate or fail goes through slow_paths.h, between SAVE and LOAD: the frame on top then
-// holds the program counter (for traces and for runs inside this one), and Vm::steps_ the fuel.
+// Whatever can call out, allocate or fail goes through slow_paths.h, between SAVE and LOAD: the
+// frame on top then holds the program counter (for traces and for runs inside this one), and
+// Vm::steps_ the fuel.
 
 #include "vm/frame.h"
 #include "vm/slow_paths.h"
@@ -17,13 +18,14 @@ namespace gos::vm {
 
 namespace {
 
-// The costs of instructions that stand for more than themselves, in steps (heap.h says what bulk work costs).
+// The costs of instructions that stand for more than themselves, in steps (heap.h says what bulk
+// work costs).
 constexpr int64_t kSlowSteps = 8;   // a call out of the loop
 constexpr int64_t kObjectSteps = 8; // an object made here
 
 constexpr int64_t kMinimum[8] = {INT8_MIN, INT16_MIN, INT32_MIN, INT64_MIN, 0, 0, 0, INT64_MIN};
-constexpr int64_t kMaximum[8] = {INT8_MAX, INT16_MAX, INT32_MAX, INT64_MAX, UINT8_MAX, UINT16_MAX, UINT32_MAX,
-                                 INT64_MAX};
+constexpr int64_t kMaximum[8] = {INT8_MAX,  INT16_MAX,  INT32_MAX,  INT64_MAX,
+                                 UINT8_MAX, UINT16_MAX, UINT32_MAX, INT64_MAX};
 
 /// Truncates to the width and extends by its sign.
 inline Value wrapTo(Value value, unsigned width) {
@@ -34,10 +36,10 @@ inline Value wrapTo(Value value, unsigned width) {
 } // namespace
 
 #define OP(name) op_##name:
-#define NEXT()                                                                                                         \
-  do {                                                                                                                 \
-    word = (pc++)->word;                                                                                               \
-    goto* kLabels[uint8_t(word)];                                                                                      \
+#define NEXT()                                                                                     \
+  do {                                                                                             \
+    word = (pc++)->word;                                                                           \
+    goto* kLabels[uint8_t(word)];                                                                  \
   } while (false)
 #define A uint16_t(word >> 16)
 #define B uint16_t(word >> 32)
@@ -52,87 +54,88 @@ inline Value wrapTo(Value value, unsigned width) {
 #define REAL(x) asReal(base[x])
 #define SAVE() (fp->pc = pc, top_ = fp, steps_ = fuel)
 #define LOAD() (fuel = steps_)
-#define SLOW(call)                                                                                                     \
-  do {                                                                                                                 \
-    fuel -= kSlowSteps;                                                                                                \
-    SAVE();                                                                                                            \
-    const bool goesOn = SlowPaths::call;                                                                               \
-    LOAD();                                                                                                            \
-    if (!goesOn) [[unlikely]]                                                                                          \
-      goto raised;                                                                                                     \
-    if (fuel < 0) [[unlikely]] /* one of these may be the work of a second */                                          \
-      goto sliceEnds;                                                                                                  \
+#define SLOW(call)                                                                                 \
+  do {                                                                                             \
+    fuel -= kSlowSteps;                                                                            \
+    SAVE();                                                                                        \
+    const bool goesOn = SlowPaths::call;                                                           \
+    LOAD();                                                                                        \
+    if (!goesOn) [[unlikely]]                                                                      \
+      goto raised;                                                                                 \
+    if (fuel < 0) [[unlikely]] /* one of these may be the work of a second */                      \
+      goto sliceEnds;                                                                              \
   } while (false)
-#define FAIL(reason)                                                                                                   \
-  do {                                                                                                                 \
-    failure = PanicReason::reason;                                                                                     \
-    goto raiseFailure;                                                                                                 \
+#define FAIL(reason)                                                                               \
+  do {                                                                                             \
+    failure = PanicReason::reason;                                                                 \
+    goto raiseFailure;                                                                             \
   } while (false)
-#define NEED(object)                                                                                                   \
-  do {                                                                                                                 \
-    if ((object) == nullptr) [[unlikely]]                                                                              \
-      goto raiseNull;                                                                                                  \
+#define NEED(object)                                                                               \
+  do {                                                                                             \
+    if ((object) == nullptr) [[unlikely]]                                                          \
+      goto raiseNull;                                                                              \
   } while (false)
-#define CHECK_INDEX(vec, at)                                                                                           \
-  do {                                                                                                                 \
-    if ((at) >= (vec)->length) [[unlikely]] {                                                                          \
-      indexLength = (vec)->length;                                                                                     \
-      indexValue = at;                                                                                                 \
-      goto raiseIndex;                                                                                                 \
-    }                                                                                                                  \
+#define CHECK_INDEX(vec, at)                                                                       \
+  do {                                                                                             \
+    if ((at) >= (vec)->length) [[unlikely]] {                                                      \
+      indexLength = (vec)->length;                                                                 \
+      indexValue = at;                                                                             \
+      goto raiseIndex;                                                                             \
+    }                                                                                              \
   } while (false)
 /// Makes the object of a slot safe to change and reads it.
-#define UNIQUE(slot)                                                                                                   \
-  do {                                                                                                                 \
-    NEED(asObject(slot));                                                                                              \
-    if (asObject(slot)->refs != 1) [[unlikely]]                                                                        \
-      SLOW(makeUnique(*this, slot));                                                                                   \
+#define UNIQUE(slot)                                                                               \
+  do {                                                                                             \
+    NEED(asObject(slot));                                                                          \
+    if (asObject(slot)->refs != 1) [[unlikely]]                                                    \
+      SLOW(makeUnique(*this, slot));                                                               \
   } while (false)
 #define ASSIGN(slot, value) heap_.assign(slot, value)
-/// A jump back pays for the stretch of code that it repeats. It has been made when the fuel is looked at.
-#define JUMP_BACK(distance)                                                                                            \
-  do {                                                                                                                 \
-    fuel -= 1 + (std::abs(int64_t(distance)) >> 3);                                                                    \
-    pc += distance;                                                                                                    \
-    if (fuel < 0) [[unlikely]] {                                                                                       \
-      jumped = distance;                                                                                               \
-      goto loopSliceEnds;                                                                                              \
-    }                                                                                                                  \
+/// A jump back pays for the stretch of code that it repeats. It has been made when the fuel is
+/// looked at.
+#define JUMP_BACK(distance)                                                                        \
+  do {                                                                                             \
+    fuel -= 1 + (std::abs(int64_t(distance)) >> 3);                                                \
+    pc += distance;                                                                                \
+    if (fuel < 0) [[unlikely]] {                                                                   \
+      jumped = distance;                                                                           \
+      goto loopSliceEnds;                                                                          \
+    }                                                                                              \
   } while (false)
-#define BINARY(expression)                                                                                             \
-  do {                                                                                                                 \
-    const Value left = R(B);                                                                                           \
-    const Value right = R(C);                                                                                          \
-    R(A) = Value(expression);                                                                                          \
-    NEXT();                                                                                                            \
+#define BINARY(expression)                                                                         \
+  do {                                                                                             \
+    const Value left = R(B);                                                                       \
+    const Value right = R(C);                                                                      \
+    R(A) = Value(expression);                                                                      \
+    NEXT();                                                                                        \
   } while (false)
-#define REAL_BINARY(expression)                                                                                        \
-  do {                                                                                                                 \
-    const double left = REAL(B);                                                                                       \
-    const double right = REAL(C);                                                                                      \
-    R(A) = fromReal(expression);                                                                                       \
-    NEXT();                                                                                                            \
+#define REAL_BINARY(expression)                                                                    \
+  do {                                                                                             \
+    const double left = REAL(B);                                                                   \
+    const double right = REAL(C);                                                                  \
+    R(A) = fromReal(expression);                                                                   \
+    NEXT();                                                                                        \
   } while (false)
-#define REAL_TEST(expression)                                                                                          \
-  do {                                                                                                                 \
-    const double left = REAL(B);                                                                                       \
-    const double right = REAL(C);                                                                                      \
-    R(A) = (expression);                                                                                               \
-    NEXT();                                                                                                            \
+#define REAL_TEST(expression)                                                                      \
+  do {                                                                                             \
+    const double left = REAL(B);                                                                   \
+    const double right = REAL(C);                                                                  \
+    R(A) = (expression);                                                                           \
+    NEXT();                                                                                        \
   } while (false)
-#define CHECKED(type, builtin, reason)                                                                                 \
-  do {                                                                                                                 \
-    type sum;                                                                                                          \
-    if (builtin(type(R(B)), type(R(C)), &sum)) [[unlikely]]                                                            \
-      FAIL(reason);                                                                                                    \
-    R(A) = Value(sum);                                                                                                 \
-    NEXT();                                                                                                            \
+#define CHECKED(type, builtin, reason)                                                             \
+  do {                                                                                             \
+    type sum;                                                                                      \
+    if (builtin(type(R(B)), type(R(C)), &sum)) [[unlikely]]                                        \
+      FAIL(reason);                                                                                \
+    R(A) = Value(sum);                                                                             \
+    NEXT();                                                                                        \
   } while (false)
-#define JUMP_TEST(condition)                                                                                           \
-  do {                                                                                                                 \
-    if (condition)                                                                                                     \
-      pc += SC;                                                                                                        \
-    NEXT();                                                                                                            \
+#define JUMP_TEST(condition)                                                                       \
+  do {                                                                                             \
+    if (condition)                                                                                 \
+      pc += SC;                                                                                    \
+    NEXT();                                                                                        \
   } while (false)
 
 Trap Vm::interpret() {
@@ -528,7 +531,8 @@ Trap Vm::interpret() {
     const unsigned count = D;
     if (count != kManySlots) [[likely]] {
       fuel -= kObjectSteps;
-      auto* object = static_cast<StructObject*>(heap_.allocate(sizeof(Object) + count * sizeof(Value)));
+      auto* object =
+          static_cast<StructObject*>(heap_.allocate(sizeof(Object) + count * sizeof(Value)));
       if (object != nullptr) [[likely]] {
         object->refs = 1;
         object->kind = ObjectKind::Struct;
@@ -585,7 +589,8 @@ Trap Vm::interpret() {
     const unsigned count = D;
     if (count != kManySlots) [[likely]] {
       fuel -= kObjectSteps;
-      auto* object = static_cast<StructObject*>(heap_.allocate(sizeof(Object) + count * sizeof(Value)));
+      auto* object =
+          static_cast<StructObject*>(heap_.allocate(sizeof(Object) + count * sizeof(Value)));
       if (object != nullptr) [[likely]] {
         object->refs = 1;
         object->kind = ObjectKind::Enum;
@@ -781,7 +786,8 @@ Trap Vm::interpret() {
   OP(StringAppendChar) {
     StringObject* const string = asString(R(A));
     const Value scalar = R(B);
-    if (string != nullptr && string->refs == 1 && string->length < string->capacity && scalar < 0x80) [[likely]] {
+    if (string != nullptr && string->refs == 1 && string->length < string->capacity &&
+        scalar < 0x80) [[likely]] {
       string->data[string->length++] = char(scalar);
       string->scalars += string->scalars >= 0;
       NEXT();
@@ -792,7 +798,8 @@ Trap Vm::interpret() {
   OP(StringCharAt) {
     const StringObject* const string = asString(R(B));
     const uint64_t at = R(C);
-    if (string != nullptr && string->scalars == int64_t(string->length) && at < string->length) [[likely]] {
+    if (string != nullptr && string->scalars == int64_t(string->length) && at < string->length)
+        [[likely]] {
       R(A) = uint8_t(string->data[at]);
       NEXT();
     }
@@ -928,7 +935,8 @@ op_GoroutineEnd:
   scheduler_->endCurrent();
   goto switchGoroutine;
 
-  // A slice ends before an instruction, which is then done again, arguments and all; behind one; or behind a jump back.
+  // A slice ends before an instruction, which is then done again, arguments and all; behind one; or
+  // behind a jump back.
 sliceEndsBefore:
   --pc;
   jumped = -1;

@@ -26,7 +26,8 @@ KeyKind keyKind(const Layout& key) {
 
 Trap hashKey(Vm& vm, Value key, LayoutId layout, KeyKind kind, uint32_t& hash) {
   if (kind == KeyKind::Integer) {
-    // Keys that follow each other stay neighbours in the index, sixteen at a time: dense keys are the commonest.
+    // Keys that follow each other stay neighbours in the index, sixteen at a time: dense keys are
+    // the commonest.
     const uint64_t block = key >> 4;
     const uint64_t mixed = (block ^ block >> 32) * 0x9e3779b97f4a7c15ull;
     hash = (uint32_t(mixed >> 32) & ~15u) | (uint32_t(key) & 15);
@@ -54,8 +55,8 @@ Trap sameKey(Vm& vm, Value left, Value right, LayoutId layout, KeyKind kind, boo
 }
 
 /// Finds the entry number of a key, or none; answers the bucket where it stands or would stand.
-Trap probe(Vm& vm, const MapObject* map, Value key, uint32_t hash, KeyKind kind, LayoutId layout, uint32_t& bucket,
-           MapEntry*& entry) {
+Trap probe(Vm& vm, const MapObject* map, Value key, uint32_t hash, KeyKind kind, LayoutId layout,
+           uint32_t& bucket, MapEntry*& entry) {
   entry = nullptr;
   bucket = 0;
   if (map->bucketCount == 0)
@@ -83,7 +84,9 @@ Trap probe(Vm& vm, const MapObject* map, Value key, uint32_t hash, KeyKind kind,
   return {};
 }
 
-uint64_t bucketOf(uint32_t hash, uint32_t number) { return uint64_t(hash) << 32 | (number + 1); }
+uint64_t bucketOf(uint32_t hash, uint32_t number) {
+  return uint64_t(hash) << 32 | (number + 1);
+}
 
 /// Writes the index anew over entries without gaps.
 void fillBuckets(Vm& vm, MapObject* map) {
@@ -146,8 +149,10 @@ Trap grow(Vm& vm, MapObject* map, uint64_t wanted) {
   while (bucketCount * 2 < capacity * 3)
     bucketCount *= 2;
   auto* entries = static_cast<MapEntry*>(heap.allocate(size_t(capacity) * sizeof(MapEntry)));
-  auto* buckets = entries == nullptr ? nullptr
-                                     : static_cast<uint64_t*>(heap.allocate(size_t(bucketCount) * sizeof(uint64_t)));
+  auto* buckets =
+      entries == nullptr
+          ? nullptr
+          : static_cast<uint64_t*>(heap.allocate(size_t(bucketCount) * sizeof(uint64_t)));
   if (buckets == nullptr) {
     if (entries != nullptr)
       heap.deallocate(entries, size_t(capacity) * sizeof(MapEntry));
@@ -191,11 +196,12 @@ void unlink(Vm& vm, MapObject* map, uint32_t entryNumber) {
   vm.heap().chargeSteps(probes * 2);
 }
 
-/// Sorts entry numbers by key: a merge sort, because a comparison may trap, and one that the user wrote may contradict
-/// itself, which must not lead out of the array.
+/// Sorts entry numbers by key: a merge sort, because a comparison may trap, and one that the user
+/// wrote may contradict itself, which must not lead out of the array.
 class OrderSort {
 public:
-  OrderSort(Vm& vm, const MapObject* map) : vm_(vm), map_(map), layout_(vm.layout(map->layout).element) {
+  OrderSort(Vm& vm, const MapObject* map)
+      : vm_(vm), map_(map), layout_(vm.layout(map->layout).element) {
     const Layout& key = vm.layout(layout_);
     kind_ = keyKind(key);
     isSigned_ = isSigned(key.width);
@@ -204,7 +210,8 @@ public:
   Trap sort(std::vector<uint32_t>& numbers) {
     if (kind_ == KeyKind::Integer || kind_ == KeyKind::Text) {
       uint64_t work = 0;
-      std::sort(numbers.begin(), numbers.end(), [&](uint32_t a, uint32_t b) { return plainLess(a, b, work); });
+      std::sort(numbers.begin(), numbers.end(),
+                [&](uint32_t a, uint32_t b) { return plainLess(a, b, work); });
       return vm_.charge(work);
     }
     std::vector<uint32_t> scratch(numbers.size());
@@ -212,8 +219,8 @@ public:
       for (size_t begin = 0; begin < numbers.size(); begin += 2 * width) {
         const size_t middle = std::min(begin + width, numbers.size());
         const size_t end = std::min(begin + 2 * width, numbers.size());
-        if (Trap trap = merge({numbers.data() + begin, middle - begin}, {numbers.data() + middle, end - middle},
-                              scratch.data() + begin))
+        if (Trap trap = merge({numbers.data() + begin, middle - begin},
+                              {numbers.data() + middle, end - middle}, scratch.data() + begin))
           return trap;
       }
       numbers.swap(scratch);
@@ -388,9 +395,10 @@ Trap mapOrder(Vm& vm, MapObject* map, llvm::ArrayRef<uint32_t>& order) {
     for (uint32_t i = map->orderedUsed; i < map->used; ++i)
       if (map->entries[i].live != 0)
         fresh.push_back(i);
-    // A key's own `cmp` may order this very map meanwhile: nothing of the object is used across a comparison but its
-    // entries, which cannot change while the caller holds it.
-    const std::vector<uint32_t> known(map->order + map->orderBegin, map->order + map->orderBegin + map->orderCount);
+    // A key's own `cmp` may order this very map meanwhile: nothing of the object is used across a
+    // comparison but its entries, which cannot change while the caller holds it.
+    const std::vector<uint32_t> known(map->order + map->orderBegin,
+                                      map->order + map->orderBegin + map->orderCount);
     std::vector<uint32_t> merged(known.size() + fresh.size());
     if (!vm.enterNested())
       return vm.depthTrap();
@@ -403,7 +411,8 @@ Trap mapOrder(Vm& vm, MapObject* map, llvm::ArrayRef<uint32_t>& order) {
       return trap;
     if (merged.size() > map->orderCapacity) {
       const uint32_t capacity = std::max<uint32_t>(uint32_t(merged.size()), map->capacity);
-      auto* numbers = static_cast<uint32_t*>(vm.heap().allocate(size_t(capacity) * sizeof(uint32_t)));
+      auto* numbers =
+          static_cast<uint32_t*>(vm.heap().allocate(size_t(capacity) * sizeof(uint32_t)));
       if (numbers == nullptr)
         return vm.heapTrap();
       if (map->order != nullptr)

@@ -21,8 +21,8 @@ Trap misfit(const NativeImport& import) {
   return Trap::make(TrapKind::Refused, "`" + import.name + "` is used at a type it cannot answer");
 }
 
-/// A value of a zero: numbers 0, empty text and containers, structs of zeros, an enum's first variant if it has no
-/// payload. Null: no room, or no such value.
+/// A value of a zero: numbers 0, empty text and containers, structs of zeros, an enum's first
+/// variant if it has no payload. Null: no room, or no such value.
 Value zeroValue(Vm& vm, LayoutId id, unsigned depth) {
   const Layout& layout = vm.layout(id);
   if (depth > 8)
@@ -49,7 +49,8 @@ Value zeroValue(Vm& vm, LayoutId id, unsigned depth) {
     // `None` wherever there is one, else the first variant without payload.
     for (llvm::StringRef wanted : {"None", ""})
       for (size_t i = 0; i < layout.variants.size(); ++i)
-        if (layout.variants[i].fields.empty() && (wanted.empty() || layout.variants[i].name == wanted))
+        if (layout.variants[i].fields.empty() &&
+            (wanted.empty() || layout.variants[i].name == wanted))
           return vm.unitVariant(id, uint16_t(i));
     return 0;
   }
@@ -61,8 +62,10 @@ Value zeroValue(Vm& vm, LayoutId id, unsigned depth) {
   return 0;
 }
 
-/// The one field of a variant gets the (owned) value; of a reference, null means that there was no room.
-Trap makeVariant(Vm& vm, const NativeImport& import, KnownVariant known, std::optional<Value> payload, Value& result) {
+/// The one field of a variant gets the (owned) value; of a reference, null means that there was no
+/// room.
+Trap makeVariant(Vm& vm, const NativeImport& import, KnownVariant known,
+                 std::optional<Value> payload, Value& result) {
   const Layout& layout = vm.layout(import.result);
   const std::optional<uint16_t> variant = findVariant(vm, import.result, known);
   if (!variant || layout.variants[*variant].fields.size() != (payload ? 1u : 0u))
@@ -93,8 +96,12 @@ std::optional<LayoutId> payloadLayout(Vm& vm, LayoutId id, KnownVariant known) {
   return layout.variants[*variant].fields[0];
 }
 
-bool isKind(Vm& vm, LayoutId id, LayoutKind kind) { return vm.layout(id).kind == kind; }
-bool isBytes(Vm& vm, LayoutId id) { return isKind(vm, id, LayoutKind::Vec) && vm.layout(id).byteStorage; }
+bool isKind(Vm& vm, LayoutId id, LayoutKind kind) {
+  return vm.layout(id).kind == kind;
+}
+bool isBytes(Vm& vm, LayoutId id) {
+  return isKind(vm, id, LayoutKind::Vec) && vm.layout(id).byteStorage;
+}
 
 Value makeBytes(Vm& vm, LayoutId id, llvm::StringRef bytes) {
   VecObject* vec = vm.heap().newVec(id, bytes.size());
@@ -128,12 +135,17 @@ Value makeStrings(Vm& vm, LayoutId id, llvm::ArrayRef<std::string> items) {
 } // namespace
 
 const Native* NativeTable::find(llvm::StringRef name) const {
-  const auto* at = llvm::partition_point(natives_, [&](const Native& native) { return native.name < name; });
+  const auto* at =
+      llvm::partition_point(natives_, [&](const Native& native) { return native.name < name; });
   return at != natives_.end() && at->name == name ? at : nullptr;
 }
 
-const Layout& Arguments::layout(size_t i) const { return vm_.layout(import_.parameters[i]); }
-double Arguments::real(size_t i) const { return asReal(slots_[i]); }
+const Layout& Arguments::layout(size_t i) const {
+  return vm_.layout(import_.parameters[i]);
+}
+double Arguments::real(size_t i) const {
+  return asReal(slots_[i]);
+}
 
 llvm::StringRef Arguments::string(size_t i) const {
   const Object* object = asObject(slots_[i]);
@@ -142,8 +154,12 @@ llvm::StringRef Arguments::string(size_t i) const {
   return static_cast<const StringObject*>(object)->text();
 }
 
-VecObject* Arguments::vec(size_t i) const { return asVec(slots_[i]); }
-MapObject* Arguments::map(size_t i) const { return asMap(slots_[i]); }
+VecObject* Arguments::vec(size_t i) const {
+  return asVec(slots_[i]);
+}
+MapObject* Arguments::map(size_t i) const {
+  return asMap(slots_[i]);
+}
 
 Trap Arguments::returnUnit() {
   result_ = 0;
@@ -199,7 +215,9 @@ Trap Arguments::returnStrings(llvm::ArrayRef<std::string> items) {
   return result_ == 0 ? vm_.heapTrap() : Trap{};
 }
 
-Trap Arguments::returnNone() { return makeVariant(vm_, import_, KnownVariant::None, std::nullopt, result_); }
+Trap Arguments::returnNone() {
+  return makeVariant(vm_, import_, KnownVariant::None, std::nullopt, result_);
+}
 
 Trap Arguments::returnSomeInteger(int64_t value) {
   const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Some);
@@ -219,10 +237,13 @@ Trap Arguments::returnSomeString(llvm::StringRef text) {
   const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Some);
   if (!payload || !isKind(vm_, *payload, LayoutKind::String))
     return misfit(import_);
-  return makeVariant(vm_, import_, KnownVariant::Some, fromObject(vm_.heap().newString(text, *payload)), result_);
+  return makeVariant(vm_, import_, KnownVariant::Some,
+                     fromObject(vm_.heap().newString(text, *payload)), result_);
 }
 
-Trap Arguments::returnSomeOwned(uint64_t value) { return makeVariant(vm_, import_, KnownVariant::Some, value, result_); }
+Trap Arguments::returnSomeOwned(uint64_t value) {
+  return makeVariant(vm_, import_, KnownVariant::Some, value, result_);
+}
 
 Trap Arguments::returnOkUnit() {
   const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Ok);
@@ -249,7 +270,8 @@ Trap Arguments::returnOkString(llvm::StringRef text) {
   const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Ok);
   if (!payload || !isKind(vm_, *payload, LayoutKind::String))
     return misfit(import_);
-  return makeVariant(vm_, import_, KnownVariant::Ok, fromObject(vm_.heap().newString(text, *payload)), result_);
+  return makeVariant(vm_, import_, KnownVariant::Ok,
+                     fromObject(vm_.heap().newString(text, *payload)), result_);
 }
 
 Trap Arguments::returnOkBytes(llvm::StringRef bytes) {
@@ -266,14 +288,17 @@ Trap Arguments::returnOkStrings(llvm::ArrayRef<std::string> items) {
   return makeVariant(vm_, import_, KnownVariant::Ok, makeStrings(vm_, *payload, items), result_);
 }
 
-Trap Arguments::returnOkOwned(uint64_t value) { return makeVariant(vm_, import_, KnownVariant::Ok, value, result_); }
+Trap Arguments::returnOkOwned(uint64_t value) {
+  return makeVariant(vm_, import_, KnownVariant::Ok, value, result_);
+}
 
 Trap Arguments::returnErr(llvm::StringRef message) {
   const std::optional<LayoutId> payload = payloadLayout(vm_, import_.result, KnownVariant::Err);
   if (!payload)
     return misfit(import_);
   if (isKind(vm_, *payload, LayoutKind::String))
-    return makeVariant(vm_, import_, KnownVariant::Err, fromObject(vm_.heap().newString(message, *payload)), result_);
+    return makeVariant(vm_, import_, KnownVariant::Err,
+                       fromObject(vm_.heap().newString(message, *payload)), result_);
   const Layout& error = vm_.layout(*payload);
   if (error.kind != LayoutKind::Struct || error.variants[0].fields.empty() ||
       !isKind(vm_, error.variants[0].fields[0], LayoutKind::String))

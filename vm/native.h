@@ -1,6 +1,6 @@
 #pragma once
-// The road from bytecode to the host. A native is a row: name, capability, body. Nothing but Vm::callNative
-// holds a body's address while a program runs, and it asks the gate first.
+// The road from bytecode to the host. A native is a row: name, capability, body. Nothing but
+// Vm::callNative holds a body's address while a program runs, and it asks the gate first.
 
 #include "sandbox/policy/capability.h"
 #include "vm/module.h"
@@ -20,13 +20,15 @@ class Vm;
 
 /// The arguments of one native call, borrowed, and where its result goes.
 ///
-/// An argument is never null itself, but what lies inside one may be, while it is borrowed elsewhere: use the accessors.
-/// Reading: `integer(i)`, `boolean(i)`, `real(i)`, `string(i)` (StringRef, valid until the next allocation that could
-/// touch it), `object(i)`, `layout(i)`. In-out parameters: `slot(i)` may be replaced (ownership: the slot owns; use
-/// makeUnique). Results: exactly one of the return* functions, last.
+/// An argument is never null itself, but what lies inside one may be, while it is borrowed
+/// elsewhere: use the accessors. Reading: `integer(i)`, `boolean(i)`, `real(i)`, `string(i)`
+/// (StringRef, valid until the next allocation that could touch it), `object(i)`, `layout(i)`.
+/// In-out parameters: `slot(i)` may be replaced (ownership: the slot owns; use makeUnique).
+/// Results: exactly one of the return* functions, last.
 class Arguments {
 public:
-  Arguments(Vm& vm, const NativeImport& import, uint64_t* slots) : vm_(vm), import_(import), slots_(slots) {}
+  Arguments(Vm& vm, const NativeImport& import, uint64_t* slots)
+      : vm_(vm), import_(import), slots_(slots) {}
 
   Vm& vm() const { return vm_; }
   const NativeImport& import() const { return import_; }
@@ -45,8 +47,8 @@ public:
   Object* object(size_t i) const { return reinterpret_cast<Object*>(slots_[i]); }
   uint64_t& slot(size_t i) const { return slots_[i]; }
 
-  // Results. Each answers a Trap so that a body can end in `return arguments.returnX(..)`; the trap is the heap
-  // budget when the result does not fit.
+  // Results. Each answers a Trap so that a body can end in `return arguments.returnX(..)`; the trap
+  // is the heap budget when the result does not fit.
   Trap returnUnit();
   Trap returnInteger(int64_t value);
   Trap returnBoolean(bool value) { return returnInteger(value); }
@@ -72,8 +74,8 @@ public:
   Trap returnOkBytes(llvm::StringRef bytes);
   Trap returnOkStrings(llvm::ArrayRef<std::string> items);
   Trap returnOkOwned(uint64_t value);
-  /// Err(e) where e is io::Error, errors::Error, strconv::ParseError or String: a struct whose first field is the message
-  /// (further fields: zero values), or the text itself.
+  /// Err(e) where e is io::Error, errors::Error, strconv::ParseError or String: a struct whose
+  /// first field is the message (further fields: zero values), or the text itself.
   Trap returnErr(llvm::StringRef message);
 
   uint64_t result() const { return result_; }
@@ -88,8 +90,8 @@ private:
 using NativeBody = Trap (*)(Arguments& arguments);
 
 struct Native {
-  llvm::StringRef name;         // path in builtins.def
-  llvm::StringRef signature;    // for Vm's check of an import's shape: see NativeTable
+  llvm::StringRef name;      // path in builtins.def
+  llvm::StringRef signature; // for Vm's check of an import's shape: see NativeTable
   Capability capability;
   NativeBody body;
 };
@@ -103,7 +105,8 @@ public:
   const Native* find(llvm::StringRef name) const; // natives_ is sorted by name
   llvm::ArrayRef<Native> natives() const { return natives_; }
   /// Do the layouts an import is used at fit the native's signature? Part of verification.
-  llvm::Error checkImport(const Native& native, const NativeImport& import, const Module& module) const {
+  llvm::Error checkImport(const Native& native, const NativeImport& import,
+                          const Module& module) const {
     return checkImport_(native, import, module);
   }
 

@@ -14,7 +14,8 @@ namespace gos::vm {
 
 namespace {
 
-/// Digits and decimal exponent of the shortest text that reads back: value = 0.DIGITS * 10^exponent.
+/// Digits and decimal exponent of the shortest text that reads back: value = 0.DIGITS *
+/// 10^exponent.
 struct Decimal {
   std::string digits;
   int exponent = 0;
@@ -23,8 +24,10 @@ struct Decimal {
 Decimal shortest(double value, bool isSingle) {
   char buffer[64];
   const std::to_chars_result end =
-      isSingle ? std::to_chars(buffer, buffer + sizeof(buffer), float(value), std::chars_format::scientific)
-               : std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific);
+      isSingle
+          ? std::to_chars(buffer, buffer + sizeof(buffer), float(value),
+                          std::chars_format::scientific)
+          : std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific);
   // d.ddde[+-]xx
   const llvm::StringRef text(buffer, size_t(end.ptr - buffer));
   const auto [mantissa, exponent] = text.split('e');
@@ -48,9 +51,9 @@ std::string nonFinite(double value) {
 
 bool needsEscape(uint32_t scalar) {
   // C0, DEL, C1, and what turns the direction of text around or breaks lines.
-  return scalar < 0x20 || (scalar >= 0x7f && scalar < 0xa0) || (scalar >= 0x200e && scalar <= 0x200f) ||
-         (scalar >= 0x2028 && scalar <= 0x202e) || (scalar >= 0x2066 && scalar <= 0x2069) || scalar == 0x061c ||
-         scalar == 0xfeff;
+  return scalar < 0x20 || (scalar >= 0x7f && scalar < 0xa0) ||
+         (scalar >= 0x200e && scalar <= 0x200f) || (scalar >= 0x2028 && scalar <= 0x202e) ||
+         (scalar >= 0x2066 && scalar <= 0x2069) || scalar == 0x061c || scalar == 0xfeff;
 }
 
 void appendEscaped(uint32_t scalar, char quote, std::string& out) {
@@ -120,8 +123,9 @@ std::string floatFixed(double value, uint32_t precision) {
     return nonFinite(value);
   // 1074 digits after the point are all that a double has.
   char buffer[1600];
-  const std::to_chars_result end = std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::fixed,
-                                                 int(std::min<uint32_t>(precision, 1100)));
+  const std::to_chars_result end =
+      std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::fixed,
+                    int(std::min<uint32_t>(precision, 1100)));
   return std::string(buffer, end.ptr);
 }
 
@@ -134,7 +138,8 @@ std::string radixText(uint64_t value, IntWidth width, unsigned radix, bool upper
   if (bits < 64)
     value &= (uint64_t(1) << bits) - 1;
   char buffer[64];
-  const std::to_chars_result end = std::to_chars(buffer, buffer + sizeof(buffer), value, int(radix));
+  const std::to_chars_result end =
+      std::to_chars(buffer, buffer + sizeof(buffer), value, int(radix));
   std::string text(buffer, end.ptr);
   return upper ? llvm::StringRef(text).upper() : text;
 }
@@ -186,7 +191,8 @@ bool TextBuffer::reserve(uint64_t more) {
     object_ = heap_->newStringWithCapacity(more);
     return object_ != nullptr || overflow();
   }
-  return (more <= heap_->limit() && heap_->reserveString(object_, object_->length + more)) || overflow();
+  return (more <= heap_->limit() && heap_->reserveString(object_, object_->length + more)) ||
+         overflow();
 }
 
 bool TextBuffer::appendRepeated(llvm::StringRef unit, uint64_t count) {
@@ -252,7 +258,8 @@ bool padText(llvm::StringRef text, const FormatSpec& spec, bool isNumber, TextBu
     before = missing;
     break;
   }
-  return out.appendRepeated(unit, before) && out.append(text) && out.appendRepeated(unit, missing - before);
+  return out.appendRepeated(unit, before) && out.append(text) &&
+         out.appendRepeated(unit, missing - before);
 }
 
 } // namespace gos::vm

@@ -1,5 +1,6 @@
-// The byte form of a module: a magic word, a version, then the fields in the order of module.h, little endian. Every
-// length is checked against the bytes that are left before anything is allocated for it.
+// The byte form of a module: a magic word, a version, then the fields in the order of module.h,
+// little endian. Every length is checked against the bytes that are left before anything is
+// allocated for it.
 
 #include "vm/module.h"
 
@@ -338,7 +339,8 @@ llvm::Expected<Module> deserialise(llvm::StringRef bytes) {
     if (!in.failed() && in.atEnd())
       return module;
   }
-  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument), "bytes are no module");
+  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
+                                 "bytes are no module");
 }
 
 } // namespace gos::vm

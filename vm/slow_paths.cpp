@@ -20,7 +20,8 @@ namespace {
 constexpr size_t kTaken = 256; // bytes of text that are worth taking over
 } // namespace
 
-// ---- failing ----------------------------------------------------------------------------------------
+// ---- failing
+// ----------------------------------------------------------------------------------------
 
 bool SlowPaths::raise(Vm& vm, Trap trap) {
   vm.pending_ = std::move(trap);
@@ -68,13 +69,19 @@ bool SlowPaths::raiseNull(Vm& vm) {
 }
 
 bool SlowPaths::raiseIndex(Vm& vm, uint64_t length, uint64_t index) {
-  return raise(vm, Trap::panic("vec index out of bounds: the len is " + llvm::utostr(length) + " but the index is " +
-                               llvm::itostr(int64_t(index))));
+  return raise(vm, Trap::panic("vec index out of bounds: the len is " + llvm::utostr(length) +
+                               " but the index is " + llvm::itostr(int64_t(index))));
 }
 
-bool SlowPaths::raiseHeap(Vm& vm) { return raise(vm, vm.heapTrap()); }
-bool SlowPaths::raiseSteps(Vm& vm) { return raise(vm, Trap::budget("steps", uint64_t(vm.stepsLimit_))); }
-bool SlowPaths::raiseDepth(Vm& vm) { return raise(vm, vm.depthTrap()); }
+bool SlowPaths::raiseHeap(Vm& vm) {
+  return raise(vm, vm.heapTrap());
+}
+bool SlowPaths::raiseSteps(Vm& vm) {
+  return raise(vm, Trap::budget("steps", uint64_t(vm.stepsLimit_)));
+}
+bool SlowPaths::raiseDepth(Vm& vm) {
+  return raise(vm, vm.depthTrap());
+}
 
 void SlowPaths::releaseArguments(Vm& vm, const RuntimeFunction& callee, Value* outgoing) {
   for (uint16_t i = 0; i < callee.referenceParameterCount; ++i) {
@@ -84,7 +91,8 @@ void SlowPaths::releaseArguments(Vm& vm, const RuntimeFunction& callee, Value* o
   }
 }
 
-// ---- turns of goroutines ------------------------------------------------------------------------------
+// ---- turns of goroutines
+// ------------------------------------------------------------------------------
 
 SlowPaths::OutOfFuel SlowPaths::outOfFuel(Vm& vm) {
   if (!vm.refill()) {
@@ -93,8 +101,8 @@ SlowPaths::OutOfFuel SlowPaths::outOfFuel(Vm& vm) {
   }
   if (vm.sliceGoesOn_ || !vm.scheduler_)
     return OutOfFuel::GoOn;
-  // The library is never interrupted: what it does to a lock or a queue is done in one piece. Nor is a run within a run,
-  // which stands on the C stack.
+  // The library is never interrupted: what it does to a lock or a queue is done in one piece. Nor
+  // is a run within a run, which stands on the C stack.
   if (vm.nesting_ != 1 || vm.top_->function->source->transparent || !vm.scheduler_->endSlice())
     return OutOfFuel::GoOn;
   return OutOfFuel::Switch;
@@ -121,7 +129,8 @@ bool SlowPaths::survive(Vm& vm) {
   return false;
 }
 
-// ---- calls ------------------------------------------------------------------------------------------
+// ---- calls
+// ------------------------------------------------------------------------------------------
 
 bool SlowPaths::nativeCall(Vm& vm, uint32_t import, Value* outgoing, Value& destination) {
   Value result = 0;
@@ -138,18 +147,21 @@ bool SlowPaths::nativeCall(Vm& vm, uint32_t import, Value* outgoing, Value& dest
   return true;
 }
 
-// ---- objects ----------------------------------------------------------------------------------------
+// ---- objects
+// ----------------------------------------------------------------------------------------
 
 namespace {
 
 /// Instructions that neither fail, nor branch, nor do anything that could be seen.
 bool isHarmless(Opcode op) {
-  return op == Opcode::CellGet || op == Opcode::CellGetRef || op == Opcode::LoadInt || op == Opcode::LoadConstant ||
-         op == Opcode::LoadString || op == Opcode::Move;
+  return op == Opcode::CellGet || op == Opcode::CellGetRef || op == Opcode::LoadInt ||
+         op == Opcode::LoadConstant || op == Opcode::LoadString || op == Opcode::Move;
 }
 
-/// The first constant that an initialiser asks for, before it does anything else, and that is not there yet; or none.
-std::optional<uint32_t> askedFirst(const Function& initialiser, llvm::function_ref<bool(uint32_t)> isMissing) {
+/// The first constant that an initialiser asks for, before it does anything else, and that is not
+/// there yet; or none.
+std::optional<uint32_t> askedFirst(const Function& initialiser,
+                                   llvm::function_ref<bool(uint32_t)> isMissing) {
   for (const Instruction instruction : initialiser.code) {
     if (instruction.op() == Opcode::LoadGlobal) {
       if (isMissing(instruction.bx()))
@@ -164,14 +176,16 @@ std::optional<uint32_t> askedFirst(const Function& initialiser, llvm::function_r
 } // namespace
 
 bool SlowPaths::initialiseGlobal(Vm& vm, uint32_t global) {
-  // Constants that begin with others, which begin with others: the first one first, so that a chain of any length takes
-  // no stack. Nobody can see the difference, since each would have asked for the other before all else.
+  // Constants that begin with others, which begin with others: the first one first, so that a chain
+  // of any length takes no stack. Nobody can see the difference, since each would have asked for
+  // the other before all else.
   llvm::SmallVector<uint32_t> open{global};
   llvm::DenseSet<uint32_t> seen{global};
   while (!open.empty()) {
     const FunctionId initialiser = vm.module_.globals[open.back()].initialiser;
     std::optional<uint32_t> first;
-    if (initialiser != FunctionId::None && !(vm.knownGlobals_ && vm.knownGlobals_->contains(open.back())))
+    if (initialiser != FunctionId::None &&
+        !(vm.knownGlobals_ && vm.knownGlobals_->contains(open.back())))
       first = askedFirst(vm.module_.functions[index(initialiser)], [&](uint32_t each) {
         return vm.globalReady_[each] == kGlobalUnset && !seen.contains(each) &&
                !(vm.knownGlobals_ && vm.knownGlobals_->contains(each));
@@ -189,8 +203,10 @@ bool SlowPaths::initialiseGlobal(Vm& vm, uint32_t global) {
 
 bool SlowPaths::initialiseOne(Vm& vm, uint32_t global) {
   uint8_t& state = vm.globalReady_[global];
-  if (state == kGlobalRunning) // through a function; the checker sees only what an initialiser names itself
-    return raise(vm, Trap::panic("constant `" + vm.module_.globals[global].name + "` refers to itself"));
+  if (state ==
+      kGlobalRunning) // through a function; the checker sees only what an initialiser names itself
+    return raise(
+        vm, Trap::panic("constant `" + vm.module_.globals[global].name + "` refers to itself"));
   if (vm.knownGlobals_ != nullptr)
     if (const auto known = vm.knownGlobals_->find(global); known != vm.knownGlobals_->end()) {
       Value& content = asCell(vm.globals_[global])->content;
@@ -224,7 +240,9 @@ bool SlowPaths::initialiseOne(Vm& vm, uint32_t global) {
   return true;
 }
 
-bool SlowPaths::makeUnique(Vm& vm, Value& slot) { return vm.heap_.makeUnique(slot) || raiseHeap(vm); }
+bool SlowPaths::makeUnique(Vm& vm, Value& slot) {
+  return vm.heap_.makeUnique(slot) || raiseHeap(vm);
+}
 
 bool SlowPaths::newStruct(Vm& vm, LayoutId layout, uint16_t variant, bool isEnum, Value* outgoing,
                           Value& destination) {
@@ -240,7 +258,8 @@ bool SlowPaths::newStruct(Vm& vm, LayoutId layout, uint16_t variant, bool isEnum
   return true;
 }
 
-bool SlowPaths::newVec(Vm& vm, LayoutId layout, uint32_t count, const Value* outgoing, Value& destination) {
+bool SlowPaths::newVec(Vm& vm, LayoutId layout, uint32_t count, const Value* outgoing,
+                       Value& destination) {
   VecObject* vec = vm.heap_.newVec(layout, count);
   const LayoutInfo& shape = vm.info(layout);
   if (vec == nullptr) {
@@ -258,12 +277,14 @@ bool SlowPaths::newVec(Vm& vm, LayoutId layout, uint32_t count, const Value* out
   return true;
 }
 
-bool SlowPaths::newVecRepeat(Vm& vm, LayoutId layout, int64_t count, Value element, Value& destination) {
+bool SlowPaths::newVecRepeat(Vm& vm, LayoutId layout, int64_t count, Value element,
+                             Value& destination) {
   const LayoutInfo& shape = vm.info(layout);
   VecObject* vec = count < 0 ? nullptr : vm.heap_.newVec(layout, uint64_t(count));
   if (vec == nullptr) {
     vm.heap_.releaseValue(element, shape.elementIsReference);
-    return count < 0 ? raise(vm, Trap::panic("attempt to repeat an element " + llvm::itostr(count) + " times"))
+    return count < 0 ? raise(vm, Trap::panic("attempt to repeat an element " + llvm::itostr(count) +
+                                             " times"))
                      : raiseHeap(vm);
   }
   vec->length = uint64_t(count);
@@ -330,7 +351,8 @@ bool SlowPaths::newCell(Vm& vm, LayoutId layout, Value content, Value& destinati
   return true;
 }
 
-bool SlowPaths::newClosure(Vm& vm, LayoutId layout, uint32_t function, const Value* outgoing, Value& destination) {
+bool SlowPaths::newClosure(Vm& vm, LayoutId layout, uint32_t function, const Value* outgoing,
+                           Value& destination) {
   const uint32_t captures = vm.functions_[function].captureCount;
   ClosureObject* closure = vm.heap_.newClosure(layout, FunctionId(function), captures);
   if (closure == nullptr) {
@@ -343,7 +365,8 @@ bool SlowPaths::newClosure(Vm& vm, LayoutId layout, uint32_t function, const Val
   return true;
 }
 
-// ---- text -------------------------------------------------------------------------------------------
+// ---- text
+// -------------------------------------------------------------------------------------------
 
 bool SlowPaths::stringConcat(Vm& vm, Value left, Value right, Value& destination) {
   if (left == 0 || right == 0)
@@ -356,7 +379,8 @@ bool SlowPaths::stringConcat(Vm& vm, Value left, Value right, Value& destination
   std::memcpy(result->data, a->data, a->length);
   std::memcpy(result->data + a->length, b->data, b->length);
   result->length = a->length + b->length;
-  result->scalars = a->scalars >= 0 && b->scalars >= 0 && !startsInside(b->text()) ? a->scalars + b->scalars : -1;
+  result->scalars =
+      a->scalars >= 0 && b->scalars >= 0 && !startsInside(b->text()) ? a->scalars + b->scalars : -1;
   vm.heap_.chargeBytes(result->length);
   vm.heap_.assign(destination, fromObject(result));
   return true;
@@ -367,8 +391,10 @@ bool SlowPaths::stringAppend(Vm& vm, Value& slot, Value text) {
     return raiseNull(vm);
   if (!vm.heap_.makeUnique(slot))
     return raiseHeap(vm);
-  // `text` is held by its own register; when that is the same one the object is unique and `append` copes.
-  return vm.heap_.append(asString(slot), asString(text == slot ? slot : text)->text()) || raiseHeap(vm);
+  // `text` is held by its own register; when that is the same one the object is unique and `append`
+  // copes.
+  return vm.heap_.append(asString(slot), asString(text == slot ? slot : text)->text()) ||
+         raiseHeap(vm);
 }
 
 bool SlowPaths::stringAppendChar(Vm& vm, Value& slot, Value scalar) {
@@ -376,7 +402,8 @@ bool SlowPaths::stringAppendChar(Vm& vm, Value& slot, Value scalar) {
     return raiseNull(vm);
   if (!vm.heap_.makeUnique(slot))
     return raiseHeap(vm);
-  return vm.heap_.appendScalar(asString(slot), uint32_t(std::min<Value>(scalar, 0x110000))) || raiseHeap(vm);
+  return vm.heap_.appendScalar(asString(slot), uint32_t(std::min<Value>(scalar, 0x110000))) ||
+         raiseHeap(vm);
 }
 
 bool SlowPaths::stringCharAt(Vm& vm, Value string, uint64_t at, Value& destination) {
@@ -401,11 +428,12 @@ bool SlowPaths::format(Vm& vm, Value& slot, Value value, LayoutId layout, uint32
   const FormatSpec& formatSpec = vm.module_.formats[spec];
   const Layout& shape = vm.layout(layout);
   // The commonest case without a detour: text as it is.
-  if (shape.kind == LayoutKind::String && formatSpec == FormatSpec{} && shape.display == FunctionId::None)
+  if (shape.kind == LayoutKind::String && formatSpec == FormatSpec{} &&
+      shape.display == FunctionId::None)
     return stringAppend(vm, slot, value);
   // The next: an integer in decimal.
-  if (shape.kind == LayoutKind::Int && shape.scalar == ScalarKind::Integer && formatSpec == FormatSpec{} &&
-      shape.display == FunctionId::None) {
+  if (shape.kind == LayoutKind::Int && shape.scalar == ScalarKind::Integer &&
+      formatSpec == FormatSpec{} && shape.display == FunctionId::None) {
     char digits[24];
     const std::to_chars_result end =
         isSigned(shape.width) ? std::to_chars(digits, digits + sizeof(digits), asInteger(value))
@@ -419,14 +447,16 @@ bool SlowPaths::format(Vm& vm, Value& slot, Value value, LayoutId layout, uint32
     return raise(vm, std::move(trap));
   if (!vm.heap_.makeUnique(slot))
     return raiseHeap(vm);
-  if (asString(slot)->length == 0 && text.size() > kTaken) { // nothing stood there: the text itself, not a copy
+  if (asString(slot)->length == 0 &&
+      text.size() > kTaken) { // nothing stood there: the text itself, not a copy
     vm.heap_.assign(slot, fromObject(text.finish(asString(slot)->layout)));
     return slot != 0 || raiseHeap(vm);
   }
   return vm.heap_.append(asString(slot), text.text()) || raiseHeap(vm);
 }
 
-// ---- structure --------------------------------------------------------------------------------------
+// ---- structure
+// --------------------------------------------------------------------------------------
 
 bool SlowPaths::equal(Vm& vm, Value left, Value right, LayoutId layout, Value& destination) {
   bool result = false;
@@ -453,7 +483,8 @@ uint64_t SlowPaths::equalitySteps(Value left, Value right) {
   return left == right || length != asString(right)->length ? 0 : length / 16;
 }
 
-// ---- numbers ----------------------------------------------------------------------------------------
+// ---- numbers
+// ----------------------------------------------------------------------------------------
 
 Value SlowPaths::floatToInteger(double value, IntWidth width) {
   if (std::isnan(value))
@@ -475,7 +506,9 @@ Value SlowPaths::floatToInteger(double value, IntWidth width) {
   return uint64_t(whole);
 }
 
-double SlowPaths::remainder(double left, double right) { return std::fmod(left, right); }
+double SlowPaths::remainder(double left, double right) {
+  return std::fmod(left, right);
+}
 
 int64_t SlowPaths::compareScalars(Value left, Value right, unsigned how) {
   if (how == 0)

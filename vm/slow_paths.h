@@ -1,6 +1,7 @@
 #pragma once
-// What the loop calls out to, kept out of it so that it stays small: failing, allocating, copying, text. Each answers
-// whether the program goes on; if not, Vm::pending_ holds the trap. Private to the VM.
+// What the loop calls out to, kept out of it so that it stays small: failing, allocating, copying,
+// text. Each answers whether the program goes on; if not, Vm::pending_ holds the trap. Private to
+// the VM.
 
 #include "vm/frame.h"
 #include "vm/vm.h"
@@ -40,13 +41,18 @@ struct SlowPaths {
 
   // ---- objects; arguments in the outgoing slots are taken over ----
   static bool makeUnique(Vm& vm, Value& slot);
-  static bool newStruct(Vm& vm, LayoutId layout, uint16_t variant, bool isEnum, Value* outgoing, Value& destination);
-  static bool newVec(Vm& vm, LayoutId layout, uint32_t count, const Value* outgoing, Value& destination);
-  static bool newVecRepeat(Vm& vm, LayoutId layout, int64_t count, Value element, Value& destination);
-  static bool vecSlice(Vm& vm, LayoutId layout, const VecObject* source, int64_t from, int64_t to, Value& destination);
+  static bool newStruct(Vm& vm, LayoutId layout, uint16_t variant, bool isEnum, Value* outgoing,
+                        Value& destination);
+  static bool newVec(Vm& vm, LayoutId layout, uint32_t count, const Value* outgoing,
+                     Value& destination);
+  static bool newVecRepeat(Vm& vm, LayoutId layout, int64_t count, Value element,
+                           Value& destination);
+  static bool vecSlice(Vm& vm, LayoutId layout, const VecObject* source, int64_t from, int64_t to,
+                       Value& destination);
   static bool vecPush(Vm& vm, Value& slot, Value value);
   static bool newCell(Vm& vm, LayoutId layout, Value content, Value& destination);
-  static bool newClosure(Vm& vm, LayoutId layout, uint32_t function, const Value* outgoing, Value& destination);
+  static bool newClosure(Vm& vm, LayoutId layout, uint32_t function, const Value* outgoing,
+                         Value& destination);
 
   // ---- text ----
   static bool stringConcat(Vm& vm, Value left, Value right, Value& destination);

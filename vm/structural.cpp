@@ -18,7 +18,9 @@ constexpr uint64_t kVisit = 4; // to look at one value
 
 enum class Step : uint8_t { Equal, Less, Greater, Pushed, Trapped };
 
-Trap borrowedElsewhere() { return Trap::incompatible("value is used while it is borrowed elsewhere"); }
+Trap borrowedElsewhere() {
+  return Trap::incompatible("value is used while it is borrowed elsewhere");
+}
 
 uint64_t mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
@@ -38,11 +40,12 @@ struct Pair {
   LayoutId layout;
   uint64_t at;
   uint64_t end;
-  const uint32_t* leftOrder;  // maps being ordered
+  const uint32_t* leftOrder; // maps being ordered
   const uint32_t* rightOrder;
 };
 
-/// Walks two values side by side. In Order mode the first difference decides; in Equality mode any difference ends it.
+/// Walks two values side by side. In Order mode the first difference decides; in Equality mode any
+/// difference ends it.
 class Walk {
 public:
   enum class Goal : uint8_t { Equality, Order };
@@ -77,7 +80,8 @@ private:
     return {};
   }
 
-  /// Shared parts are walked as often as they occur, so the work may be without measure: it is paid on the way.
+  /// Shared parts are walked as often as they occur, so the work may be without measure: it is paid
+  /// on the way.
   bool pay() {
     if (work_ < kPaidAtOnce)
       return true;
@@ -86,7 +90,9 @@ private:
     return !trap || (trap_ = std::move(trap), false);
   }
 
-  Step ordered(int order) { return order == 0 ? Step::Equal : order < 0 ? Step::Less : Step::Greater; }
+  Step ordered(int order) {
+    return order == 0 ? Step::Equal : order < 0 ? Step::Less : Step::Greater;
+  }
 
   Step fail(Trap trap) {
     trap_ = std::move(trap);
@@ -95,7 +101,8 @@ private:
 
   Step callHook(FunctionId hook, Value left, Value right, LayoutId layout) {
     Value result = 0;
-    if (Trap trap = vm_.call(hook, {vm_.retainValue(left, layout), vm_.retainValue(right, layout)}, result))
+    if (Trap trap =
+            vm_.call(hook, {vm_.retainValue(left, layout), vm_.retainValue(right, layout)}, result))
       return fail(std::move(trap));
     if (goal_ == Goal::Equality)
       return result != 0 ? Step::Equal : Step::Less;
@@ -187,9 +194,13 @@ private:
       } else {
         for (uint64_t i = 0; i < common; ++i)
           if (a->slots[i] != b->slots[i])
-            return goal_ == Goal::Equality ? Step::Less : ordered(compareScalars(a->slots[i], b->slots[i], element));
+            return goal_ == Goal::Equality
+                       ? Step::Less
+                       : ordered(compareScalars(a->slots[i], b->slots[i], element));
       }
-      return a->length == b->length ? Step::Equal : a->length < b->length ? Step::Less : Step::Greater;
+      return a->length == b->length  ? Step::Equal
+             : a->length < b->length ? Step::Less
+                                     : Step::Greater;
     }
     push(fromObject(a), fromObject(b), id, common);
     return Step::Pushed;
@@ -258,7 +269,9 @@ private:
         return fail(std::move(trap));
       if (found == nullptr)
         return Step::Less;
-      return layout.kind == LayoutKind::Map ? visit(a->entries[at].value, found->value, layout.value) : Step::Equal;
+      return layout.kind == LayoutKind::Map
+                 ? visit(a->entries[at].value, found->value, layout.value)
+                 : Step::Equal;
     }
     case LayoutKind::Int:
     case LayoutKind::Float:
@@ -334,7 +347,8 @@ uint32_t hashBytes(llvm::StringRef bytes) {
   return uint32_t(hash >> 32 ^ hash);
 }
 
-Trap valuesEqual(Vm& vm, Value left, Value right, LayoutId layout, FloatEquality floats, bool& equal) {
+Trap valuesEqual(Vm& vm, Value left, Value right, LayoutId layout, FloatEquality floats,
+                 bool& equal) {
   int result = 0;
   if (!vm.enterNested())
     return vm.depthTrap();
@@ -386,7 +400,8 @@ Trap hashValue(Vm& vm, Value value, LayoutId root, uint32_t& result) {
         const VecObject* vec = asVec(current);
         hash = mix(hash, vec->length);
         if (layout.byteStorage) {
-          hash = mix(hash, hashBytes({reinterpret_cast<const char*>(vec->bytes), size_t(vec->length)}));
+          hash = mix(hash,
+                     hashBytes({reinterpret_cast<const char*>(vec->bytes), size_t(vec->length)}));
           work += vec->length / 2;
         } else if (vec->length != 0) {
           stack.push_back({vec, id, 0, vec->length});

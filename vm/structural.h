@@ -1,7 +1,8 @@
 #pragma once
-// Equality, order and hash of values, by layout: scalars by value, text by code point, structs field by field,
-// sequences lexicographically, enums by variant and then payload. None of them recurses on the C stack over the
-// depth of a value. A layout's hook replaces the structural behaviour of it, also inside containers.
+// Equality, order and hash of values, by layout: scalars by value, text by code point, structs
+// field by field, sequences lexicographically, enums by variant and then payload. None of them
+// recurses on the C stack over the depth of a value. A layout's hook replaces the structural
+// behaviour of it, also inside containers.
 
 #include "vm/module.h"
 #include "vm/trap.h"
@@ -15,7 +16,8 @@ class Vm;
 enum class FloatEquality : uint8_t { Ieee, Total };
 
 /// The values are borrowed. Null inside (a value that is borrowed elsewhere) traps GX0001.
-Trap valuesEqual(Vm& vm, Value left, Value right, LayoutId layout, FloatEquality floats, bool& equal);
+Trap valuesEqual(Vm& vm, Value left, Value right, LayoutId layout, FloatEquality floats,
+                 bool& equal);
 /// -1, 0, 1. Floats in total order; maps and sets by their entries in key order.
 Trap compareValues(Vm& vm, Value left, Value right, LayoutId layout, int& order);
 /// Equal values (total order of floats) have equal hashes; the seed is fixed.
@@ -26,7 +28,9 @@ int compareScalars(Value left, Value right, const Layout& layout);
 /// The order of all floats: -NaN, -inf, ..., -0, +0, ..., +inf, NaN.
 int compareTotal(double left, double right);
 /// Does the integer width carry a sign?
-constexpr bool isSigned(IntWidth width) { return width <= IntWidth::I64; }
+constexpr bool isSigned(IntWidth width) {
+  return width <= IntWidth::I64;
+}
 uint32_t hashBytes(llvm::StringRef bytes);
 
 } // namespace gos::vm

@@ -11,7 +11,9 @@ namespace {
 
 constexpr uint32_t kReplacement = 0xfffd;
 
-bool isContinuation(char byte) { return (uint8_t(byte) & 0xc0) == 0x80; }
+bool isContinuation(char byte) {
+  return (uint8_t(byte) & 0xc0) == 0x80;
+}
 
 /// Length of the well-formed sequence at `offset`, or 0.
 unsigned sequenceLength(llvm::StringRef text, size_t offset) {
@@ -29,8 +31,8 @@ unsigned sequenceLength(llvm::StringRef text, size_t offset) {
     if (!isContinuation(char(bytes[i])))
       return 0;
   // Overlong forms, surrogates, and what lies beyond U+10FFFF.
-  if ((first == 0xe0 && bytes[1] < 0xa0) || (first == 0xed && bytes[1] >= 0xa0) || (first == 0xf0 && bytes[1] < 0x90) ||
-      (first == 0xf4 && bytes[1] >= 0x90))
+  if ((first == 0xe0 && bytes[1] < 0xa0) || (first == 0xed && bytes[1] >= 0xa0) ||
+      (first == 0xf0 && bytes[1] < 0x90) || (first == 0xf4 && bytes[1] >= 0x90))
     return 0;
   return length;
 }
@@ -41,8 +43,8 @@ unsigned stepLength(llvm::StringRef text, size_t offset) {
   return length == 0 ? 1 : length;
 }
 
-/// Bytes from the scalar before `offset` (above 0, where one begins) to it. A sequence's first byte is never inside
-/// another one, so going back finds what going forward would have.
+/// Bytes from the scalar before `offset` (above 0, where one begins) to it. A sequence's first byte
+/// is never inside another one, so going back finds what going forward would have.
 unsigned stepBack(llvm::StringRef text, size_t offset) {
   for (unsigned length = 1; length <= 4 && length <= offset; ++length) {
     const size_t first = offset - length;
@@ -100,7 +102,9 @@ uint64_t byteOffset(StringObject* string, uint64_t scalarIndex, uint64_t* walked
   // From the nearest of three known places. The cursor is written only where its numbers fit.
   uint64_t scalar = 0;
   uint64_t byte = 0;
-  const auto distance = [&](uint64_t from) { return from < scalarIndex ? scalarIndex - from : from - scalarIndex; };
+  const auto distance = [&](uint64_t from) {
+    return from < scalarIndex ? scalarIndex - from : from - scalarIndex;
+  };
   if (string->cursorByte < text.size() && distance(string->cursorScalar) < distance(scalar)) {
     scalar = string->cursorScalar;
     byte = string->cursorByte;
@@ -133,8 +137,8 @@ uint32_t decodeScalar(llvm::StringRef text, size_t offset, unsigned& length) {
   case 3:
     return uint32_t(bytes[0] & 0x0f) << 12 | uint32_t(bytes[1] & 0x3f) << 6 | (bytes[2] & 0x3f);
   case 4:
-    return uint32_t(bytes[0] & 0x07) << 18 | uint32_t(bytes[1] & 0x3f) << 12 | uint32_t(bytes[2] & 0x3f) << 6 |
-           (bytes[3] & 0x3f);
+    return uint32_t(bytes[0] & 0x07) << 18 | uint32_t(bytes[1] & 0x3f) << 12 |
+           uint32_t(bytes[2] & 0x3f) << 6 | (bytes[3] & 0x3f);
   }
   length = 1;
   return kReplacement;

@@ -14,8 +14,8 @@ Trap Trap::make(TrapKind kind, std::string message) {
 }
 
 Trap Trap::denied(Denial denial) {
-  Trap trap = make(TrapKind::Denied, (llvm::Twine("`") + denial.builtin + "` needs " + reportName(denial.capability) +
-                                      ", which is not allowed here")
+  Trap trap = make(TrapKind::Denied, (llvm::Twine("`") + denial.builtin + "` needs " +
+                                      reportName(denial.capability) + ", which is not allowed here")
                                          .str());
   trap->denial = std::move(denial);
   return trap;
@@ -28,7 +28,8 @@ Trap Trap::exit(int64_t code) {
 }
 
 Trap Trap::budget(std::string counter, uint64_t limit) {
-  Trap trap = make(TrapKind::Budget, "budget `" + counter + "` of " + llvm::utostr(limit) + " is used up");
+  Trap trap =
+      make(TrapKind::Budget, "budget `" + counter + "` of " + llvm::utostr(limit) + " is used up");
   trap->counter = std::move(counter);
   trap->limit = limit;
   return trap;
@@ -43,15 +44,16 @@ Trap Trap::outOfMemory(uint64_t used) {
 }
 
 Trap Trap::depth(uint64_t limit) {
-  Trap trap = make(TrapKind::Depth, "calls are nested more than " + llvm::utostr(limit) + " levels deep");
+  Trap trap =
+      make(TrapKind::Depth, "calls are nested more than " + llvm::utostr(limit) + " levels deep");
   trap->counter = "depth";
   trap->limit = limit;
   return trap;
 }
 
 Trap Trap::nesting(uint64_t limit) {
-  Trap trap = make(TrapKind::Depth, "constants, comparisons or callbacks are nested more than " + llvm::utostr(limit) +
-                                        " levels deep");
+  Trap trap = make(TrapKind::Depth, "constants, comparisons or callbacks are nested more than " +
+                                        llvm::utostr(limit) + " levels deep");
   trap->counter = "nesting";
   trap->limit = limit;
   return trap;

@@ -1,5 +1,6 @@
 #pragma once
-// How a running program fails. A trap travels up the interpreter as a value; the guest cannot see it.
+// How a running program fails. A trap travels up the interpreter as a value; the guest cannot see
+// it.
 
 #include "diagnostics/span.h"
 #include "sandbox/policy/capability.h"
@@ -36,20 +37,20 @@ struct TraceFrame {
 struct WaitingGoroutine {
   uint64_t number = 0; // 0: main
   std::string label;
-  std::string what;    // "a value from a channel"
+  std::string what; // "a value from a channel"
   TraceFrame at;
 };
 
 /// What the gate refused, for GX0010.
 struct Denial {
   Capability capability{};
-  std::string builtin;        // canonical name
-  std::string spelling;       // as the user wrote it; may be empty
-  uint32_t package = 0;       // the package (id of the module) the call was judged for
-  std::string detail;         // for a read: what the path led to
-  std::string narrowest;      // the narrowest option that would permit it; empty if only full would
-  std::string levelText;      // the level in force, "confined"
-  std::string levelOrigin;    // where it came from: "the default", "`project.toml`, line 4"
+  std::string builtin;     // canonical name
+  std::string spelling;    // as the user wrote it; may be empty
+  uint32_t package = 0;    // the package (id of the module) the call was judged for
+  std::string detail;      // for a read: what the path led to
+  std::string narrowest;   // the narrowest option that would permit it; empty if only full would
+  std::string levelText;   // the level in force, "confined"
+  std::string levelOrigin; // where it came from: "the default", "`project.toml`, line 4"
 };
 
 /// Details live behind a pointer: the common answer, "no trap", is one machine word.
@@ -79,10 +80,12 @@ public:
   /// The host has no more memory, though the budget would allow it.
   static Trap outOfMemory(uint64_t used);
   static Trap depth(uint64_t limit);
-  /// Runs within runs: a constant that is made while another one is, a comparison of the program's own within another. The
-  /// limit is the VM's, and no option raises it.
+  /// Runs within runs: a constant that is made while another one is, a comparison of the program's
+  /// own within another. The limit is the VM's, and no option raises it.
   static Trap nesting(uint64_t limit);
-  static Trap incompatible(std::string message) { return make(TrapKind::Incompatible, std::move(message)); }
+  static Trap incompatible(std::string message) {
+    return make(TrapKind::Incompatible, std::move(message));
+  }
 
   explicit operator bool() const { return details_ != nullptr; }
   TrapDetails& operator*() const { return *details_; }

@@ -9,10 +9,12 @@ namespace gos::vm {
 namespace {
 
 bool isByteElement(const Layout& layout) {
-  return layout.kind == LayoutKind::Int && (layout.scalar == ScalarKind::Bool || layout.width == IntWidth::U8);
+  return layout.kind == LayoutKind::Int &&
+         (layout.scalar == ScalarKind::Bool || layout.width == IntWidth::U8);
 }
 
-// ---- layouts ----------------------------------------------------------------------------------------
+// ---- layouts
+// ----------------------------------------------------------------------------------------
 
 class LayoutVerifier {
 public:
@@ -27,23 +29,27 @@ public:
     return llvm::Error::success();
   }
 
-  /// Hooks have the parameters and results that their callers rely on. The functions' own tables are verified.
+  /// Hooks have the parameters and results that their callers rely on. The functions' own tables
+  /// are verified.
   llvm::Error verifyHooks() const {
     const Module& module = facts_.module();
     for (size_t i = 0; i < module.layouts.size(); ++i) {
       const Layout& layout = module.layouts[i];
       const LayoutId self{uint32_t(i)};
-      if (!isHook(layout.display, self, 1, LayoutKind::String) || !isHook(layout.debug, self, 1, LayoutKind::String) ||
-          !isHook(layout.equals, self, 2, LayoutKind::Int) || !isHook(layout.compare, self, 2, LayoutKind::Int))
-        return refuse("layout " + llvm::Twine(i) + " (`" + layout.name + "`): hook has another signature");
+      if (!isHook(layout.display, self, 1, LayoutKind::String) ||
+          !isHook(layout.debug, self, 1, LayoutKind::String) ||
+          !isHook(layout.equals, self, 2, LayoutKind::Int) ||
+          !isHook(layout.compare, self, 2, LayoutKind::Int))
+        return refuse("layout " + llvm::Twine(i) + " (`" + layout.name +
+                      "`): hook has another signature");
     }
     return llvm::Error::success();
   }
 
 private:
   const char* shapeFault(const Layout& layout) const {
-    if (layout.kind > LayoutKind::Handle || layout.scalar > ScalarKind::F32 || layout.width > IntWidth::U64 ||
-        layout.sequence > SequenceKind::MinHeap)
+    if (layout.kind > LayoutKind::Handle || layout.scalar > ScalarKind::F32 ||
+        layout.width > IntWidth::U64 || layout.sequence > SequenceKind::MinHeap)
       return "unknown kind";
     const bool hasElement = layout.kind == LayoutKind::Vec || layout.kind == LayoutKind::Set ||
                             layout.kind == LayoutKind::Map || layout.kind == LayoutKind::Cell;
@@ -51,11 +57,13 @@ private:
       return "element is out of range";
     if (layout.kind == LayoutKind::Map && !facts_.inRange(layout.value))
       return "value is out of range";
-    if (layout.byteStorage && (layout.kind != LayoutKind::Vec || !isByteElement(facts_.layout(layout.element))))
+    if (layout.byteStorage &&
+        (layout.kind != LayoutKind::Vec || !isByteElement(facts_.layout(layout.element))))
       return "byte storage of elements that are no bytes";
     if (layout.kind == LayoutKind::Struct && layout.variants.size() != 1)
       return "struct without exactly one variant";
-    if (layout.kind == LayoutKind::Enum && (layout.variants.empty() || layout.variants.size() > kMaxSlots))
+    if (layout.kind == LayoutKind::Enum &&
+        (layout.variants.empty() || layout.variants.size() > kMaxSlots))
       return "enum with no variant or too many";
     for (const VariantLayout& variant : layout.variants)
       if (const char* fault = variantFault(layout, variant))
@@ -75,7 +83,8 @@ private:
       return "unknown shape of a variant";
     if (variant.fields.size() > kMaxSlots)
       return "too many fields";
-    if (layout.kind != LayoutKind::Struct && layout.kind != LayoutKind::Enum && !variant.fields.empty())
+    if (layout.kind != LayoutKind::Struct && layout.kind != LayoutKind::Enum &&
+        !variant.fields.empty())
       return "fields in a layout that holds none";
     if (variant.shape == VariantShape::Named && variant.fieldNames.size() != variant.fields.size())
       return "names and fields differ in number";
@@ -105,13 +114,15 @@ private:
   const ModuleFacts& facts_;
 };
 
-// ---- functions --------------------------------------------------------------------------------------
+// ---- functions
+// --------------------------------------------------------------------------------------
 
 /// The tables of a function; its code may be looked at once this has passed for all functions.
 const char* tableFault(const ModuleFacts& facts, const Function& function) {
   if (function.registers.size() + function.outgoingCount > kMaxSlots)
     return "too many registers";
-  if (function.parameterCount > function.registers.size() || function.captureCount > function.parameterCount)
+  if (function.parameterCount > function.registers.size() ||
+      function.captureCount > function.parameterCount)
     return "more parameters than registers";
   bool references = false;
   for (size_t i = 0; i < function.registers.size(); ++i) {
@@ -132,7 +143,8 @@ const char* tableFault(const ModuleFacts& facts, const Function& function) {
   return nullptr;
 }
 
-llvm::Error verifyImport(const ModuleFacts& facts, const NativeImport& import, const NativeTable& natives) {
+llvm::Error verifyImport(const ModuleFacts& facts, const NativeImport& import,
+                         const NativeTable& natives) {
   const Native* native = natives.find(import.name);
   if (native != nullptr && import.isForeign())
     return refuse("native `" + import.name + "` is of the library, and not foreign");
@@ -186,7 +198,8 @@ llvm::Error verifyGrowth(const Module& module, const NativeTable& natives, Verif
     if (index(global.initialiser) >= module.functions.size())
       return refuse("initialiser of global `" + global.name + "` is out of range");
     const Function& function = module.functions[index(global.initialiser)];
-    if (function.parameterCount != 0 || !facts.matches(function.result, facts.layout(global.layout).element))
+    if (function.parameterCount != 0 ||
+        !facts.matches(function.result, facts.layout(global.layout).element))
       return refuse("initialiser of global `" + global.name + "` does not fit it");
   }
   for (const FormatSpec& spec : llvm::ArrayRef(module.formats).drop_front(verified.formats))

@@ -18,9 +18,9 @@ namespace {
 
 constexpr size_t kStackSlots = size_t(8) << 20; // reserved, not committed
 constexpr size_t kGuardBytes = size_t(64) << 10;
-constexpr int64_t kNativeSteps = 8; // beside what the body charges
-constexpr int64_t kEnterSteps = 32; // a run within a run
-constexpr int64_t kSliceSteps = 100'000; // of a goroutine, about a tenth of a millisecond
+constexpr int64_t kNativeSteps = 8;             // beside what the body charges
+constexpr int64_t kEnterSteps = 32;             // a run within a run
+constexpr int64_t kSliceSteps = 100'000;        // of a goroutine, about a tenth of a millisecond
 constexpr int64_t kProgressSteps = 100'000'000; // between two calls of VmOptions::progress
 constexpr uint64_t kLongestUnevenSlice = 2'000; // with VmOptions::scheduleSeed
 
@@ -54,8 +54,9 @@ std::vector<LayoutInfo> digest(const Module& module) {
     }
     if (layout.kind == LayoutKind::Enum)
       for (size_t at = 0; at < std::min<size_t>(layout.variants.size(), kNoVariant); ++at)
-        for (const auto& [name, known] : {std::pair("None", KnownVariant::None), std::pair("Some", KnownVariant::Some),
-                                          std::pair("Ok", KnownVariant::Ok), std::pair("Err", KnownVariant::Err)})
+        for (const auto& [name, known] :
+             {std::pair("None", KnownVariant::None), std::pair("Some", KnownVariant::Some),
+              std::pair("Ok", KnownVariant::Ok), std::pair("Err", KnownVariant::Err)})
           if (layout.variants[at].name == name)
             info.known[size_t(known)] = uint16_t(at);
     if (layout.kind == LayoutKind::Struct || layout.kind == LayoutKind::Enum)
@@ -68,8 +69,8 @@ std::vector<LayoutInfo> digest(const Module& module) {
             shape.references.push_back(uint16_t(field));
         }
       }
-    if (layout.equals != FunctionId::None || layout.compare != FunctionId::None || layout.kind == LayoutKind::Float ||
-        layout.kind == LayoutKind::Closure) {
+    if (layout.equals != FunctionId::None || layout.compare != FunctionId::None ||
+        layout.kind == LayoutKind::Float || layout.kind == LayoutKind::Closure) {
       info.plainEquality = false;
       impure.push_back(uint32_t(i));
     }
@@ -119,7 +120,8 @@ void* reserve(size_t bytes) {
 }
 
 /// Nested runs start and end here.
-const Instruction kBoundaryCode[2] = {Instruction{uint64_t(kHaltOpcode)}, Instruction{uint64_t(kHaltOpcode)}};
+const Instruction kBoundaryCode[2] = {Instruction{uint64_t(kHaltOpcode)},
+                                      Instruction{uint64_t(kHaltOpcode)}};
 
 constinit const RuntimeFunction kBoundary = [] {
   RuntimeFunction function;
@@ -129,13 +131,15 @@ constinit const RuntimeFunction kBoundary = [] {
 }();
 
 Span spanAt(const Function& function, uint32_t pc) {
-  auto next = llvm::upper_bound(function.lines, pc, [](uint32_t at, const LineEntry& entry) { return at < entry.pc; });
+  auto next = llvm::upper_bound(function.lines, pc,
+                                [](uint32_t at, const LineEntry& entry) { return at < entry.pc; });
   return next == function.lines.begin() ? function.span : std::prev(next)->span;
 }
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<Vm>> Vm::create(const Module& module, const NativeTable& natives, VmOptions options) {
+llvm::Expected<std::unique_ptr<Vm>> Vm::create(const Module& module, const NativeTable& natives,
+                                               VmOptions options) {
   const Verification verification = options.verification;
   Verified verified;
   if (verification == Verification::Verify)
@@ -150,7 +154,8 @@ llvm::Expected<std::unique_ptr<Vm>> Vm::create(const Module& module, const Nativ
 
 Vm::Vm(const Module& module, VmOptions options)
     : module_(module), layouts_(digest(module)), captureReferences_(captureReferences(module)),
-      constants_(layouts_, captureReferences_, kUnlimited, steps_), heap_(layouts_, captureReferences_, 0, steps_) {
+      constants_(layouts_, captureReferences_, kUnlimited, steps_),
+      heap_(layouts_, captureReferences_, 0, steps_) {
   restart(std::move(options));
 }
 
@@ -166,9 +171,10 @@ void Vm::restart(VmOptions options) {
   mode_ = options.mode;
   policy_ = options.policy;
   regionPackage_ = options.regionPackage;
-  table_ = mode_ == Mode::Fold && policy_ != nullptr
-               ? CapabilityTable(*policy_, regionPackage_, std::max<size_t>(module_.packages.size(), 1))
-               : CapabilityTable();
+  table_ =
+      mode_ == Mode::Fold && policy_ != nullptr
+          ? CapabilityTable(*policy_, regionPackage_, std::max<size_t>(module_.packages.size(), 1))
+          : CapabilityTable();
   host_ = std::move(options.host);
   scheduler_.reset();
   blocked_ = false;
@@ -198,7 +204,8 @@ void Vm::restart(VmOptions options) {
   if (frames_ != nullptr) {
     top_ = bottom_ = frames_;
     stackLimit_ = stack_ + kStackSlots;
-    frameLimit_ = mainFrameLimit_ = frames_ + std::min<uint64_t>(depthLimit_ + 1, framesBytes_ / sizeof(Frame) - 1);
+    frameLimit_ = mainFrameLimit_ =
+        frames_ + std::min<uint64_t>(depthLimit_ + 1, framesBytes_ / sizeof(Frame) - 1);
   }
 }
 
@@ -238,7 +245,8 @@ Instruction Vm::patch(Instruction instruction, const Function& function) {
   if (op == Opcode::ArgScalar)
     return Instruction::abc(Opcode::Move, uint16_t(registers + instruction.a()), instruction.b());
   if (op == Opcode::ArgInt)
-    return Instruction::abx(Opcode::LoadInt, uint16_t(registers + instruction.a()), instruction.bx());
+    return Instruction::abx(Opcode::LoadInt, uint16_t(registers + instruction.a()),
+                            instruction.bx());
   if (op == Opcode::ArgRef || op == Opcode::ArgTake)
     return Instruction::abc(op, uint16_t(registers + instruction.a()), instruction.b());
   if (op == Opcode::FetchArg) {
@@ -249,13 +257,15 @@ Instruction Vm::patch(Instruction instruction, const Function& function) {
     return Instruction::abx(op, instruction.a(),
                             constantFor(byteConstant(instruction.bx(), layoutOf(instruction.a()))));
   if (op == Opcode::LoadString && instruction.bx() < stringConstants_.size())
-    return Instruction::abx(op, instruction.a(), stringConstants_[instruction.bx()], instruction.d());
+    return Instruction::abx(op, instruction.a(), stringConstants_[instruction.bx()],
+                            instruction.d());
   if (op == Opcode::NewUnitVariant)
     return Instruction::abx(Opcode::LoadString, instruction.a(),
                             constantFor(unitVariant(LayoutId(instruction.b()), instruction.c())));
   if (op == Opcode::NewStruct) {
     const uint32_t count = info(LayoutId(instruction.bx())).variants[0].slotCount;
-    return Instruction::abx(op, instruction.a(), instruction.bx(), uint8_t(std::min<uint32_t>(count, kManySlots)));
+    return Instruction::abx(op, instruction.a(), instruction.bx(),
+                            uint8_t(std::min<uint32_t>(count, kManySlots)));
   }
   if (op == Opcode::NewEnum) {
     const uint32_t count = info(LayoutId(instruction.b())).variants[instruction.c()].slotCount;
@@ -272,7 +282,8 @@ llvm::Error Vm::load(const NativeTable& natives) {
   stack_ = static_cast<Value*>(reserve(stackBytes_));
   frames_ = static_cast<Frame*>(reserve(framesBytes_));
   if (stack_ == nullptr || frames_ == nullptr)
-    return llvm::createStringError(llvm::errc::not_enough_memory, "no address space for the stack of the VM");
+    return llvm::createStringError(llvm::errc::not_enough_memory,
+                                   "no address space for the stack of the VM");
   stackLimit_ = stack_ + kStackSlots;
   frames_[0] = {kBoundaryCode + 1, &kBoundary, stack_, stack_ + 1};
   top_ = bottom_ = frames_;
@@ -282,7 +293,8 @@ llvm::Error Vm::load(const NativeTable& natives) {
 
 llvm::Error Vm::extend(const NativeTable& natives) {
   if (top_ != frames_ || nesting_ != 0)
-    return llvm::createStringError(llvm::errc::invalid_argument, "the module of a Vm grows between runs");
+    return llvm::createStringError(llvm::errc::invalid_argument,
+                                   "the module of a Vm grows between runs");
   if (llvm::Error error = verifyGrowth(module_, natives, verified_))
     return error;
   layouts_ = digest(module_);
@@ -307,14 +319,16 @@ Value Vm::globalContent(uint32_t global) const {
   return global < globals_.size() ? asCell(globals_[global])->content : 0;
 }
 
-void Vm::prepareInterrupts() { interruptible_ = true; }
+void Vm::prepareInterrupts() {
+  interruptible_ = true;
+}
 
 void Vm::interrupt() {
   if (!interruptible_)
     return;
   interrupted_ = true;
-  // The loop reads every instruction from memory, and nothing is owed between two of them: a jump back and the first
-  // instruction of a function become a panic.
+  // The loop reads every instruction from memory, and nothing is owed between two of them: a jump
+  // back and the first instruction of a function become a panic.
   const auto stop = [](const Instruction* at) {
     volatile uint64_t& word = const_cast<Instruction*>(at)->word;
     word = Instruction::abx(Opcode::PanicCode, 0, 0, uint8_t(PanicReason::Unreachable)).word;
@@ -358,7 +372,8 @@ llvm::Error Vm::loadModule(const NativeTable& natives) {
   for (size_t i = globals_.size(); i < module_.globals.size(); ++i) {
     const Global& global = module_.globals[i];
     // The cell is immortal; what it holds is not, and is counted like everything else.
-    CellObject* cell = constants_.newCell(index(global.layout) < layouts_.size() ? global.layout : LayoutId{}, 0);
+    CellObject* cell =
+        constants_.newCell(index(global.layout) < layouts_.size() ? global.layout : LayoutId{}, 0);
     if (cell == nullptr)
       return llvm::createStringError(llvm::errc::not_enough_memory, "no memory for the globals");
     Heap::makeImmortal(cell);
@@ -428,8 +443,9 @@ llvm::Error Vm::loadModule(const NativeTable& natives) {
 
 llvm::Error Vm::link(Import& import, const NativeImport& wanted) {
   if (foreign_ == nullptr)
-    return llvm::createStringError(llvm::errc::not_supported, "`" + wanted.name +
-                                                                  "` needs the library of Rust bindings, and there is none");
+    return llvm::createStringError(llvm::errc::not_supported,
+                                   "`" + wanted.name +
+                                       "` needs the library of Rust bindings, and there is none");
   auto entry = foreign_->find(wanted);
   if (!entry)
     return entry.takeError();
@@ -437,7 +453,8 @@ llvm::Error Vm::link(Import& import, const NativeImport& wanted) {
   return llvm::Error::success();
 }
 
-// ---- running ----------------------------------------------------------------------------------------
+// ---- running
+// ----------------------------------------------------------------------------------------
 
 Trap Vm::run(FunctionId function, Value& result) {
   result = 0;
@@ -480,10 +497,11 @@ Trap Vm::callClosure(Value closure, llvm::ArrayRef<Value> arguments, Value& resu
   return enter(&functions_[index(object->function)], arguments, object, result);
 }
 
-Trap Vm::enter(const RuntimeFunction* function, llvm::ArrayRef<Value> arguments, const ClosureObject* closure,
-               Value& result) {
+Trap Vm::enter(const RuntimeFunction* function, llvm::ArrayRef<Value> arguments,
+               const ClosureObject* closure, Value& result) {
   result = 0;
-  if (arguments.size() != function->parameterCount || (closure == nullptr && function->captureCount != 0))
+  if (arguments.size() != function->parameterCount ||
+      (closure == nullptr && function->captureCount != 0))
     return Trap::make(TrapKind::Refused, "function is called with a wrong number of arguments");
   Value* base = top_->base + top_->function->frameSize;
   Frame* boundary = top_ + 1;
@@ -493,7 +511,8 @@ Trap Vm::enter(const RuntimeFunction* function, llvm::ArrayRef<Value> arguments,
         heap_.release(asObject(arguments[function->referenceParameters[i]]));
     return trap;
   };
-  if (nesting_ >= kNestingLimit || boundary + 1 >= frameLimit_ || base + 1 + function->frameSize >= stackLimit_)
+  if (nesting_ >= kNestingLimit || boundary + 1 >= frameLimit_ ||
+      base + 1 + function->frameSize >= stackLimit_)
     return fail(depthTrap());
   steps_ -= kEnterSteps + function->steps;
   if (steps_ < 0 && !refill())
@@ -526,7 +545,9 @@ Trap Vm::charge(uint64_t steps) {
   return steps_ < 0 && !refill() ? Trap::budget("steps", uint64_t(stepsLimit_)) : Trap{};
 }
 
-uint64_t Vm::stepsUsed() const { return uint64_t(stepsLimit_ - steps_ - withheld_ - beyond_); }
+uint64_t Vm::stepsUsed() const {
+  return uint64_t(stepsLimit_ - steps_ - withheld_ - beyond_);
+}
 
 void Vm::resetSteps() {
   steps_ = stepsLimit_;
@@ -608,7 +629,8 @@ void Vm::unwind() {
 TraceFrame Vm::traceFrame(const Frame& frame) {
   const Function& function = *frame.function->source;
   const auto pc = uint32_t(frame.pc - frame.function->code);
-  return {function.name, spanAt(function, pc == 0 ? 0 : pc - 1), function.package, function.transparent};
+  return {function.name, spanAt(function, pc == 0 ? 0 : pc - 1), function.package,
+          function.transparent};
 }
 
 void Vm::takeTrace(TrapDetails& details) const {
@@ -625,7 +647,8 @@ void Vm::takeTrace(TrapDetails& details) const {
   }
 }
 
-// ---- the gate ---------------------------------------------------------------------------------------
+// ---- the gate
+// ---------------------------------------------------------------------------------------
 
 Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
   Import& import = imports_[importIndex];
@@ -640,7 +663,8 @@ Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
       trap = Trap::incompatible("value is used while it is borrowed elsewhere");
   if (!trap) {
     Arguments arguments(*this, module_.natives[importIndex], slots);
-    trap = import.native != nullptr ? import.native->body(arguments) : callForeign(import, arguments);
+    trap =
+        import.native != nullptr ? import.native->body(arguments) : callForeign(import, arguments);
     result = arguments.result();
     if (trap && import.resultIsReference) {
       heap_.release(asObject(result));
@@ -662,16 +686,19 @@ Trap Vm::judge(const Import& import, uint32_t importIndex) const {
   const bool isForeign = module_.natives[importIndex].isForeign();
   // What is rare stands apart: made here, it would cost every call registers (bench/run.sh gate).
   constexpr auto refused = [](const Vm& vm, uint32_t at) __attribute__((noinline, cold)) {
-    return Trap::make(TrapKind::Refused, "`" + vm.module_.natives[at].name + "` is not in the library");
+    return Trap::make(TrapKind::Refused,
+                      "`" + vm.module_.natives[at].name + "` is not in the library");
   };
-  // A name outside the table is denied, also where the verifier was not asked (T060). One that is in it is never
-  // foreign: what a row means is not for a module to say.
+  // A name outside the table is denied, also where the verifier was not asked (T060). One that is
+  // in it is never foreign: what a row means is not for a module to say.
   if ((import.native == nullptr) != isForeign)
     return refused(*this, importIndex);
 #ifndef GOS_MEASURE_WITHOUT_GATE
   if (mode_ == Mode::Fold) [[unlikely]] {
-    const Capability capability = import.native == nullptr ? Capability::Foreign : import.native->capability;
-    constexpr auto impure = [](const Vm& vm, Capability asked) __attribute__((noinline, cold)) -> Trap {
+    const Capability capability =
+        import.native == nullptr ? Capability::Foreign : import.native->capability;
+    constexpr auto impure = [](const Vm& vm, Capability asked)
+                                __attribute__((noinline, cold)) -> Trap {
       if (vm.callingVerdict(asked) == ClassVerdict::Deny)
         return Trap::denied(vm.describeCall(asked));
       return {};

@@ -24,8 +24,8 @@ public:
   using AllocatorBase<SlabAllocator>::Deallocate;
 };
 
-/// First slab 64 KiB, each next one twice the size: a small program touches little, a large one asks
-/// the system rarely.
+/// First slab 64 KiB, each next one twice the size: a small program touches little, a large one
+/// asks the system rarely.
 using Arena = llvm::BumpPtrAllocatorImpl<SlabAllocator, 65536, 65536, 1>;
 
 } // namespace gos::ast

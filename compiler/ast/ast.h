@@ -75,18 +75,20 @@ struct Variable {
   Span span;
   bool isMutable = false;
   bool isParameter = false;
-  bool isComptime = false;   // a comptime parameter
+  bool isComptime = false; // a comptime parameter
   // set by the checker
   types::Type* type = nullptr;
-  const void* owner = nullptr; // the FunctionItem or ClosureExpr whose frame holds it
+  const void* owner = nullptr;      // the FunctionItem or ClosureExpr whose frame holds it
   bool capturedByReference = false; // a container that some closure captures: lives in a cell
   bool isAssigned = false;          // written after its declaration
-  bool readThrough = false;         // bound by `&self`, a `&T` parameter or `let r = &place`: `*r` is the value
+  bool readThrough =
+      false; // bound by `&self`, a `&T` parameter or `let r = &place`: `*r` is the value
   // for lowering: scratch, meaningful only during the lowering of one function instance
   uint32_t slot = 0;
 };
 
-// ---- paths ----------------------------------------------------------------------------------------
+// ---- paths
+// ----------------------------------------------------------------------------------------
 
 struct GenericArg {
   Ident label;              // `Item = i64`; empty otherwise
@@ -102,13 +104,13 @@ struct PathSegment {
 
 /// What a path names; filled in by the checker.
 enum class TargetKind : uint8_t {
-  None,      // not resolved; an error was reported
-  Variable,  // variable
-  Function,  // function (free, associated or builtin: see FunctionItem::builtin), with typeArgs
-  Const,     // item: ConstItem
-  Static,    // item: StaticItem
-  Struct,    // item: unit or tuple struct used as a value
-  Variant,   // item: EnumItem, index
+  None,     // not resolved; an error was reported
+  Variable, // variable
+  Function, // function (free, associated or builtin: see FunctionItem::builtin), with typeArgs
+  Const,    // item: ConstItem
+  Static,   // item: StaticItem
+  Struct,   // item: unit or tuple struct used as a value
+  Variant,  // item: EnumItem, index
   AssociatedConst, // item: the ConstItem of an impl or trait, with selfType
   NumericConst,    // i64::MAX and kin: value in bits
   ConstParam,      // a const parameter of the item around: typeArgs holds it
@@ -119,8 +121,8 @@ struct Target {
   Item* item = nullptr; // FunctionItem, ConstItem, StaticItem, StructItem or EnumItem
   uint32_t index = 0;   // variant
   uint64_t bits = 0;    // NumericConst
-  /// Arguments for the generic parameters of `item`, outer (impl or trait) parameters first; may mention the
-  /// parameters of the function that contains the path.
+  /// Arguments for the generic parameters of `item`, outer (impl or trait) parameters first; may
+  /// mention the parameters of the function that contains the path.
   ArrayRef<types::Type*> typeArgs;
   /// For a method or associated item found through a trait bound: the type it is called on, from
   /// which lowering finds the impl. `item` is then the trait's declaration.
@@ -133,7 +135,8 @@ struct Path {
   ArrayRef<PathSegment> segments;
 };
 
-// ---- expressions ------------------------------------------------------------------------------------
+// ---- expressions
+// ------------------------------------------------------------------------------------
 
 struct Expr {
   ExprKind kind;
@@ -146,18 +149,36 @@ protected:
 };
 
 #define GOS_EXPR_NODE(Kind)                                                                        \
-  static bool classof(const Expr* e) { return e->kind == ExprKind::Kind; }                         \
+  static bool classof(const Expr* e) {                                                             \
+    return e->kind == ExprKind::Kind;                                                              \
+  }                                                                                                \
   explicit Kind##Expr(Span s) : Expr(ExprKind::Kind, s) {}
 
-struct ErrorExpr : Expr { GOS_EXPR_NODE(Error) };
+struct ErrorExpr : Expr {
+  GOS_EXPR_NODE(Error)
+};
 
-enum class NumberSuffix : uint8_t { None, I8, I16, I32, I64, Isize, U8, U16, U32, U64, Usize, F32, F64 };
+enum class NumberSuffix : uint8_t {
+  None,
+  I8,
+  I16,
+  I32,
+  I64,
+  Isize,
+  U8,
+  U16,
+  U32,
+  U64,
+  Usize,
+  F32,
+  F64
+};
 
 struct IntExpr : Expr {
   GOS_EXPR_NODE(Int)
   uint64_t value = 0;
   NumberSuffix suffix = NumberSuffix::None; // may be F32/F64: `1f64`
-  bool tooLarge = false; // does not fit 64 bits; the checker reports GT0009
+  bool tooLarge = false;                    // does not fit 64 bits; the checker reports GT0009
 };
 struct FloatExpr : Expr {
   GOS_EXPR_NODE(Float)
@@ -199,7 +220,8 @@ struct FormatSpec {
 /// A piece of an f-string or of a template: text, then (unless the last) a value with its spec.
 struct FormatPiece {
   StringRef text;
-  Expr* value = nullptr; // a positional argument, a name or field path, or any expression (f-string)
+  Expr* value =
+      nullptr; // a positional argument, a name or field path, or any expression (f-string)
   FormatSpec spec;
 };
 struct FStringExpr : Expr {
@@ -291,7 +313,8 @@ struct ForExpr : Expr {
   // set by the checker
   types::Type* elementType = nullptr;
   Target next; // the `next` method, when the iterable is a user type or an Iterator
-  /// For `for .. in typeInfo::<T>()`: one copy of the body a pair, made by the checker; iterable unused.
+  /// For `for .. in typeInfo::<T>()`: one copy of the body a pair, made by the checker; iterable
+  /// unused.
   bool unrolled = false;
   ArrayRef<BlockExpr*> unrolledBodies;
 };
@@ -308,7 +331,7 @@ struct MatchExpr : Expr {
 };
 struct ClosureParameter {
   Pattern* pattern = nullptr;
-  TypeNode* type = nullptr; // may be null
+  TypeNode* type = nullptr;        // may be null
   types::Type* resolved = nullptr; // set by the checker
 };
 struct ClosureExpr : Expr {
@@ -352,8 +375,10 @@ struct MethodCallExpr : Expr {
   bool fieldCall = false;  // a call of a field that holds an Fn
   uint32_t fieldIndex = 0;
   bool isComptimeFn = false;
-  bool identity = false;   // `.into()` between a newtype and its representation: the receiver, retyped
-  bool rangeApart = false; // `range(low..high)` of an ordered container: `ordered` has the bounds, if any
+  bool identity =
+      false; // `.into()` between a newtype and its representation: the receiver, retyped
+  bool rangeApart =
+      false; // `range(low..high)` of an ordered container: `ordered` has the bounds, if any
 };
 struct KnownCallExpr : Expr {
   GOS_EXPR_NODE(KnownCall)
@@ -364,7 +389,7 @@ struct KnownCallExpr : Expr {
   /// single non-literal argument printed as by "{}" (then one piece), or no argument.
   bool hasTemplate = false;
   ArrayRef<FormatPiece> pieces;
-  ArrayRef<Expr*> arguments; // all value arguments as written (also those named by pieces)
+  ArrayRef<Expr*> arguments;  // all value arguments as written (also those named by pieces)
   Pattern* pattern = nullptr; // matches!
 };
 struct FieldExpr : Expr {
@@ -393,8 +418,27 @@ struct RangeExpr : Expr {
 
 enum class UnaryOp : uint8_t { Negate, Not, Deref };
 enum class BinaryOp : uint8_t {
-  Add, Sub, Mul, Div, Rem, WrapAdd, WrapSub, WrapMul, BitAnd, BitOr, BitXor, Shl, Shr,
-  Eq, Ne, Lt, Le, Gt, Ge, And, Or,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Rem,
+  WrapAdd,
+  WrapSub,
+  WrapMul,
+  BitAnd,
+  BitOr,
+  BitXor,
+  Shl,
+  Shr,
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  And,
+  Or,
 };
 StringRef spelling(BinaryOp op);
 StringRef spelling(UnaryOp op);
@@ -435,16 +479,21 @@ struct TryExpr : Expr {
   GOS_EXPR_NODE(Try)
   Expr* operand = nullptr;
   // set by the checker
-  enum class Conversion : uint8_t { None, From, StringToError, ToStdError } conversion = Conversion::None;
-  Target from; // the `from` function to call on the error
+  enum class Conversion : uint8_t {
+    None,
+    From,
+    StringToError,
+    ToStdError
+  } conversion = Conversion::None;
+  Target from;                       // the `from` function to call on the error
   types::Type* resultType = nullptr; // the type the enclosing function or closure returns
 };
 struct PipeExpr : Expr {
   GOS_EXPR_NODE(Pipe)
   Expr* value = nullptr;
   Expr* step = nullptr; // as written; parser reports GP0041 and GP0007 where it can
-  /// Set by the checker: what the pipe means: a CallExpr or MethodCallExpr made for it. A closure step that
-  /// is inlined becomes a block `{ let v = value; body }`.
+  /// Set by the checker: what the pipe means: a CallExpr or MethodCallExpr made for it. A closure
+  /// step that is inlined becomes a block `{ let v = value; body }`.
   Expr* desugared = nullptr;
 };
 struct ReturnExpr : Expr {
@@ -468,7 +517,8 @@ struct ComptimeExpr : Expr {
 };
 #undef GOS_EXPR_NODE
 
-// ---- patterns -----------------------------------------------------------------------------------------
+// ---- patterns
+// -----------------------------------------------------------------------------------------
 
 struct Pattern {
   PatternKind kind;
@@ -479,11 +529,17 @@ protected:
   Pattern(PatternKind k, Span s) : kind(k), span(s) {}
 };
 #define GOS_PATTERN_NODE(Kind)                                                                     \
-  static bool classof(const Pattern* p) { return p->kind == PatternKind::Kind; }                   \
+  static bool classof(const Pattern* p) {                                                          \
+    return p->kind == PatternKind::Kind;                                                           \
+  }                                                                                                \
   explicit Kind##Pattern(Span s) : Pattern(PatternKind::Kind, s) {}
 
-struct ErrorPattern : Pattern { GOS_PATTERN_NODE(Error) };
-struct WildcardPattern : Pattern { GOS_PATTERN_NODE(Wildcard) };
+struct ErrorPattern : Pattern {
+  GOS_PATTERN_NODE(Error)
+};
+struct WildcardPattern : Pattern {
+  GOS_PATTERN_NODE(Wildcard)
+};
 struct RestPattern : Pattern { // `..` or `..name`, only in slice, tuple and struct patterns
   GOS_PATTERN_NODE(Rest)
   Variable* variable = nullptr;
@@ -550,7 +606,8 @@ struct ReferencePattern : Pattern {
 };
 #undef GOS_PATTERN_NODE
 
-// ---- types as written -----------------------------------------------------------------------------------
+// ---- types as written
+// -----------------------------------------------------------------------------------
 
 struct TypeNode {
   TypeNodeKind kind;
@@ -561,10 +618,14 @@ protected:
   TypeNode(TypeNodeKind k, Span s) : kind(k), span(s) {}
 };
 #define GOS_TYPE_NODE_NODE(Kind)                                                                   \
-  static bool classof(const TypeNode* t) { return t->kind == TypeNodeKind::Kind; }                 \
+  static bool classof(const TypeNode* t) {                                                         \
+    return t->kind == TypeNodeKind::Kind;                                                          \
+  }                                                                                                \
   explicit Kind##TypeNode(Span s) : TypeNode(TypeNodeKind::Kind, s) {}
 
-struct ErrorTypeNode : TypeNode { GOS_TYPE_NODE_NODE(Error) };
+struct ErrorTypeNode : TypeNode {
+  GOS_TYPE_NODE_NODE(Error)
+};
 struct PathTypeNode : TypeNode { // `Vec<i64>`, `T::Item`, `Self`
   GOS_TYPE_NODE_NODE(Path)
   Path path;
@@ -592,10 +653,13 @@ struct FunctionTypeNode : TypeNode {
   ArrayRef<TypeNode*> parameters;
   TypeNode* result = nullptr; // null: ()
 };
-struct NeverTypeNode : TypeNode { GOS_TYPE_NODE_NODE(Never) };
+struct NeverTypeNode : TypeNode {
+  GOS_TYPE_NODE_NODE(Never)
+};
 #undef GOS_TYPE_NODE_NODE
 
-// ---- statements --------------------------------------------------------------------------------------------
+// ---- statements
+// --------------------------------------------------------------------------------------------
 
 struct Stmt {
   StmtKind kind;
@@ -607,10 +671,10 @@ protected:
 struct LetStmt : Stmt {
   static bool classof(const Stmt* s) { return s->kind == StmtKind::Let; }
   explicit LetStmt(Span s) : Stmt(StmtKind::Let, s) {}
-  Pattern* pattern = nullptr;       // a target list is a TuplePattern
+  Pattern* pattern = nullptr; // a target list is a TuplePattern
   bool targetList = false;
   TypeNode* type = nullptr;
-  Expr* value = nullptr;            // a list of values is a TupleExpr; null: initialised later
+  Expr* value = nullptr; // a list of values is a TupleExpr; null: initialised later
   BlockExpr* elseBlock = nullptr;
 };
 struct ExprStmt : Stmt {
@@ -629,20 +693,21 @@ struct DeferStmt : Stmt {
   Expr* expr = nullptr;
 };
 
-// ---- items ---------------------------------------------------------------------------------------------------
+// ---- items
+// ---------------------------------------------------------------------------------------------------
 
 enum class Visibility : uint8_t { Private, Package, Public };
 
 struct Attribute {
   Span span;
   Path path;
-  Span argumentSpan;          // inside the parentheses
-  ArrayRef<Ident> words;      // the identifiers of a list such as derive(Debug, Eq)
-  Expr* value = nullptr;      // `= literal`
+  Span argumentSpan;     // inside the parentheses
+  ArrayRef<Ident> words; // the identifiers of a list such as derive(Debug, Eq)
+  Expr* value = nullptr; // `= literal`
 };
 
 struct TypeBound {
-  Path path; // generic args may carry `Item = i64`
+  Path path;             // generic args may carry `Item = i64`
   Item* trait = nullptr; // set by the checker
 };
 struct GenericParameter {
@@ -652,7 +717,7 @@ struct GenericParameter {
   bool isConst = false;
   TypeNode* constType = nullptr;
   Expr* constDefault = nullptr; // of a const parameter: a literal or a block
-  types::Type* type = nullptr; // set by the checker: its Param type
+  types::Type* type = nullptr;  // set by the checker: its Param type
 };
 struct WherePredicate {
   TypeNode* subject = nullptr;
@@ -681,12 +746,22 @@ protected:
   Item(ItemKind k, Span s) : kind(k), span(s) {}
 };
 #define GOS_ITEM_NODE(Kind)                                                                        \
-  static bool classof(const Item* i) { return i->kind == ItemKind::Kind; }                         \
+  static bool classof(const Item* i) {                                                             \
+    return i->kind == ItemKind::Kind;                                                              \
+  }                                                                                                \
   explicit Kind##Item(Span s) : Item(ItemKind::Kind, s) {}
 
-struct ErrorItem : Item { GOS_ITEM_NODE(Error) };
+struct ErrorItem : Item {
+  GOS_ITEM_NODE(Error)
+};
 
-enum class SelfKind : uint8_t { None, Value, MutValue, Shared, Mutable }; // self, mut self, &self, &mut self
+enum class SelfKind : uint8_t {
+  None,
+  Value,
+  MutValue,
+  Shared,
+  Mutable
+}; // self, mut self, &self, &mut self
 
 struct FunctionParameter {
   Pattern* pattern = nullptr; // for self: a BindingPattern named `self`
@@ -696,7 +771,8 @@ struct FunctionParameter {
   Span span;
   Name label() const; // the name a keyword argument uses; empty for a destructuring pattern
 };
-/// A function of a foreign library. Whoever makes the declaration stamps it with this: no source text can say so.
+/// A function of a foreign library. Whoever makes the declaration stamps it with this: no source
+/// text can say so.
 struct ForeignFunction {
   StringRef path;      // "stats::fast::mean"
   StringRef symbol;    // of its entry point
@@ -704,14 +780,14 @@ struct ForeignFunction {
 };
 struct FunctionItem : Item {
   GOS_ITEM_NODE(Function)
-  SelfKind self = SelfKind::None;           // then parameters[0] is self
+  SelfKind self = SelfKind::None; // then parameters[0] is self
   ArrayRef<FunctionParameter> parameters;
-  TypeNode* returnType = nullptr;           // null: ()
-  BlockExpr* body = nullptr;                // null: a required trait method or a builtin
+  TypeNode* returnType = nullptr; // null: ()
+  BlockExpr* body = nullptr;      // null: a required trait method or a builtin
   bool isComptime = false;
   bool isUnsafe = false;
-  Item* owner = nullptr;   // the ImplItem or TraitItem it stands in; set by resolve
-  int32_t builtin = -1;    // row of builtins.def, for a library function with a native body
+  Item* owner = nullptr; // the ImplItem or TraitItem it stands in; set by resolve
+  int32_t builtin = -1;  // row of builtins.def, for a library function with a native body
   bool implicitMain = false;
   const ForeignFunction* foreign = nullptr; // then there is no body
 };
@@ -783,7 +859,7 @@ struct StaticItem : Item {
   TypeNode* type = nullptr;
   Expr* value = nullptr;
 };
-struct UseLeaf { // one imported name, groups flattened
+struct UseLeaf {        // one imported name, groups flattened
   ArrayRef<Ident> path; // from the root, also `crate`, `self`, `super`, `std`
   StringRef package;    // a quoted project id; empty otherwise
   Span packageSpan;
@@ -797,7 +873,7 @@ struct UseItem : Item {
 struct ModuleItem : Item { // an inline module, a file, or a package root
   GOS_ITEM_NODE(Module)
   ArrayRef<Item*> items;
-  bool hasBody = true;       // `mod name` without one names a file
+  bool hasBody = true; // `mod name` without one names a file
   bool isFile = false;
   FileId file = FileId::None;
   uint32_t package = 0;
@@ -805,7 +881,8 @@ struct ModuleItem : Item { // an inline module, a file, or a package root
 };
 #undef GOS_ITEM_NODE
 
-// ---- the arena -------------------------------------------------------------------------------------------------
+// ---- the arena
+// -------------------------------------------------------------------------------------------------
 
 /// Owns every node, list and decoded string of a compilation.
 class Context {
@@ -845,8 +922,8 @@ private:
 /// A parsed file.
 struct File {
   FileId id = FileId::None;
-  ModuleItem* module = nullptr;  // its items, `use`s among them, in source order
-  ArrayRef<Stmt*> statements;    // bare statements of an entry file, in source order
+  ModuleItem* module = nullptr; // its items, `use`s among them, in source order
+  ArrayRef<Stmt*> statements;   // bare statements of an entry file, in source order
   Span firstStatement;
 };
 

@@ -28,9 +28,7 @@ private:
 
 class NameTable {
 public:
-  Name intern(llvm::StringRef text) {
-    return Name(&*map_.try_emplace(text).first);
-  }
+  Name intern(llvm::StringRef text) { return Name(&*map_.try_emplace(text).first); }
 
 private:
   llvm::StringMap<char, llvm::BumpPtrAllocator> map_;
@@ -40,9 +38,7 @@ private:
 
 template <> struct llvm::DenseMapInfo<gos::ast::Name> {
   using Name = gos::ast::Name;
-  static Name getEmptyKey() {
-    return Name(DenseMapInfo<const Name::Entry*>::getEmptyKey());
-  }
+  static Name getEmptyKey() { return Name(DenseMapInfo<const Name::Entry*>::getEmptyKey()); }
   static Name getTombstoneKey() {
     return Name(DenseMapInfo<const Name::Entry*>::getTombstoneKey());
   }

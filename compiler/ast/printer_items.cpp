@@ -12,8 +12,8 @@ void Printer::pattern(const Pattern* p) {
     return;
   }
   const auto each = [&](ArrayRef<Pattern*> items, StringRef separator) {
-    llvm::interleave(items, [&](const Pattern* item) { pattern(item); },
-                     [&] { out_ << separator; });
+    llvm::interleave(
+        items, [&](const Pattern* item) { pattern(item); }, [&] { out_ << separator; });
   };
   switch (p->kind) {
   case PatternKind::Error:
@@ -176,8 +176,8 @@ void Printer::stmt(const Stmt* s) {
 }
 
 void Printer::bounds(ArrayRef<TypeBound> items) {
-  llvm::interleave(items, [&](const TypeBound& bound) { path(bound.path); },
-                   [&] { out_ << " + "; });
+  llvm::interleave(
+      items, [&](const TypeBound& bound) { path(bound.path); }, [&] { out_ << " + "; });
 }
 
 void Printer::generics(const Generics& g) {
@@ -215,8 +215,9 @@ void Printer::attributes(ArrayRef<Attribute> items) {
     path(attribute.path);
     if (attribute.argumentSpan.valid()) {
       out_ << '(';
-      llvm::interleave(attribute.words, [&](const Ident& word) { out_ << word.name.text(); },
-                       [&] { out_ << ", "; });
+      llvm::interleave(
+          attribute.words, [&](const Ident& word) { out_ << word.name.text(); },
+          [&] { out_ << ", "; });
       out_ << ')';
     }
     if (attribute.value) {
@@ -420,8 +421,8 @@ void Printer::item(const Item* i) {
         text(leaf.package);
         out_ << (leaf.path.empty() ? "" : "::");
       }
-      llvm::interleave(leaf.path, [&](const Ident& word) { out_ << word.name.text(); },
-                       [&] { out_ << "::"; });
+      llvm::interleave(
+          leaf.path, [&](const Ident& word) { out_ << word.name.text(); }, [&] { out_ << "::"; });
       if (leaf.path.empty() || leaf.binding.name != leaf.path.back().name)
         out_ << " as " << leaf.binding.name.text();
     }

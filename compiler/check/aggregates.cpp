@@ -161,7 +161,8 @@ Type* Checker::checkStructLiteral(StructLiteralExpr* expr, Type* expected) {
   }
   bool isStruct = value.kind == TargetKind::Struct;
   auto* structure = isStruct ? cast<StructItem>(value.item) : nullptr;
-  const VariantDecl* variant = isStruct ? nullptr : &cast<EnumItem>(value.item)->variants[value.index];
+  const VariantDecl* variant =
+      isStruct ? nullptr : &cast<EnumItem>(value.item)->variants[value.index];
   ArrayRef<FieldDecl> fields = isStruct ? structure->fields : variant->fields;
   StructShape shape = isStruct ? structure->shape : variant->shape;
   std::string name = (isStruct ? structure->name.name : variant->name.name).text().str();
@@ -216,7 +217,8 @@ Type* Checker::checkStructLiteral(StructLiteralExpr* expr, Type* expected) {
     checkAgainst(expr->base, type);
     for (uint32_t i = 0; i < fields.size(); ++i)
       if (!seen.test(i) && !visible(fields[i])) {
-        engine_.report(expr->base->span, diag::PrivateField, fields[i].name.name.text(), print(type));
+        engine_.report(expr->base->span, diag::PrivateField, fields[i].name.name.text(),
+                       print(type));
         break;
       }
     return type;

@@ -63,7 +63,8 @@ Checker::Answer Checker::isStructurally(Type* type, LangTrait trait, unsigned de
           continue;
         if (field.isSkipped && (trait == LangTrait::Encodable || trait == LangTrait::Decodable))
           continue;
-        Answer one = isStructurally(substitute(field.resolved, type->args, type), trait, depth + 1, seen);
+        Answer one =
+            isStructurally(substitute(field.resolved, type->args, type), trait, depth + 1, seen);
         if (one != Answer::Yes)
           all = one;
       }
@@ -130,15 +131,17 @@ Checker::Answer Checker::isStructurally(Type* type, LangTrait trait, unsigned de
   case LangTrait::Display:
   case LangTrait::Debug: {
     llvm::SmallPtrSet<Type*, 8> formatted;
-    return hasTextForm(type, trait == LangTrait::Debug ? FormatSpec::Kind::Debug : FormatSpec::Kind::Display,
+    return hasTextForm(type,
+                       trait == LangTrait::Debug ? FormatSpec::Kind::Debug
+                                                 : FormatSpec::Kind::Display,
                        formatted)
                ? Answer::Yes
                : Answer::No;
   }
   case LangTrait::Encodable:
   case LangTrait::Decodable:
-    // A function and a range have no JSON form. The length of a slice is nobody's, a heap orders what it is given, and
-    // the name of a member says a key only where its text does.
+    // A function and a range have no JSON form. The length of a slice is nobody's, a heap orders
+    // what it is given, and the name of a member says a key only where its text does.
     if (type->is(Kind::Fn) || handle || type->is(Kind::Range))
       return Answer::No;
     if (trait == LangTrait::Decodable) {
@@ -181,22 +184,27 @@ bool Checker::isMemberName(Type* type) {
   if (type->is(Kind::Enum))
     return llvm::all_of(cast<EnumItem>(type->item)->variants,
                         [](const VariantDecl& variant) { return variant.fields.empty(); });
-  return type->isInteger() || type->isInferInteger() || type->is(Kind::String) || type->is(Kind::Bool) ||
-         type->is(Kind::Char) || type->is(Kind::Infer) || type->is(Kind::Error) || type->is(Kind::Never) ||
-         type->is(Kind::Param) || type->is(Kind::Projection);
+  return type->isInteger() || type->isInferInteger() || type->is(Kind::String) ||
+         type->is(Kind::Bool) || type->is(Kind::Char) || type->is(Kind::Infer) ||
+         type->is(Kind::Error) || type->is(Kind::Never) || type->is(Kind::Param) ||
+         type->is(Kind::Projection);
 }
 
-/// A struct of the library whose fields are its own affair, such as an open file, or a value that stays in Rust.
+/// A struct of the library whose fields are its own affair, such as an open file, or a value that
+/// stays in Rust.
 bool Checker::isOpaqueHandle(Type* type) {
   if (type->is(Kind::Struct) && cast<StructItem>(type->item)->isForeign)
     return true;
-  if (!type->is(Kind::Struct) || !type->item->parentModule || type->item->parentModule->package != 0)
+  if (!type->is(Kind::Struct) || !type->item->parentModule ||
+      type->item->parentModule->package != 0)
     return false;
-  return llvm::any_of(cast<StructItem>(type->item)->fields,
-                      [](const FieldDecl& field) { return field.visibility == Visibility::Private; });
+  return llvm::any_of(cast<StructItem>(type->item)->fields, [](const FieldDecl& field) {
+    return field.visibility == Visibility::Private;
+  });
 }
 
-/// `#[rename("id")]`, `#[skip]` and `#[default]` of the fields of a struct or variant (language.md section 17.6).
+/// `#[rename("id")]`, `#[skip]` and `#[default]` of the fields of a struct or variant (language.md
+/// section 17.6).
 void Checker::readCodecAttributes(ArrayRef<FieldDecl> fields) {
   llvm::DenseMap<StringRef, Span> members;
   for (const FieldDecl& constField : fields) {
@@ -210,21 +218,26 @@ void Checker::readCodecAttributes(ArrayRef<FieldDecl> fields) {
       if (name != "rename" && name != "skip" && name != "default")
         continue;
       if (!field.name.name) {
-        engine_.report(attribute.span, diag::MalformedAttribute, ("`" + name + "` is for fields that have a name").str());
+        engine_.report(attribute.span, diag::MalformedAttribute,
+                       ("`" + name + "` is for fields that have a name").str());
         continue;
       }
-      StringRef argument = attribute.argumentSpan.valid() ? input_.sources.text(attribute.argumentSpan).trim() : "";
+      StringRef argument =
+          attribute.argumentSpan.valid() ? input_.sources.text(attribute.argumentSpan).trim() : "";
       if (name == "rename") {
-        const bool isText = argument.size() > 2 && argument.starts_with("\"") && argument.ends_with("\"");
+        const bool isText =
+            argument.size() > 2 && argument.starts_with("\"") && argument.ends_with("\"");
         StringRef text = isText ? argument.drop_front().drop_back() : StringRef();
         if (text.empty() || text.contains('"') || text.contains('\\'))
-          engine_.report(attribute.span, diag::MalformedAttribute, "`rename` takes one string without escapes");
+          engine_.report(attribute.span, diag::MalformedAttribute,
+                         "`rename` takes one string without escapes");
         else
           field.member = context_.string(text);
         continue;
       }
       if (!argument.empty())
-        engine_.report(attribute.span, diag::MalformedAttribute, ("`" + name + "` takes nothing").str());
+        engine_.report(attribute.span, diag::MalformedAttribute,
+                       ("`" + name + "` takes nothing").str());
       (name == "skip" ? field.isSkipped : field.isDefaulted) = true;
     }
     if (!field.name.name || field.isSkipped)
@@ -345,7 +358,8 @@ bool Checker::hasTextForm(Type* type, FormatSpec::Kind kind, llvm::SmallPtrSetIm
     if (type->item == lang_.iterator)
       return false;
     ImplMatch match;
-    TraitItem* trait = lang(kind == FormatSpec::Kind::Debug ? LangTrait::Debug : LangTrait::Display);
+    TraitItem* trait =
+        lang(kind == FormatSpec::Kind::Debug ? LangTrait::Debug : LangTrait::Display);
     if (trait && findImpl(trait, type, {}, match))
       return true;
     bool library = type->item->parentModule && type->item->parentModule->package == 0;
@@ -362,7 +376,8 @@ bool Checker::hasTextForm(Type* type, FormatSpec::Kind kind, llvm::SmallPtrSetIm
     resolveFields(type->item);
     auto each = [&](ArrayRef<FieldDecl> fields) {
       for (const FieldDecl& field : fields)
-        if (field.resolved && !hasTextForm(substitute(field.resolved, type->args, type), kind, seen))
+        if (field.resolved &&
+            !hasTextForm(substitute(field.resolved, type->args, type), kind, seen))
           return false;
       return true;
     };
@@ -375,7 +390,8 @@ bool Checker::hasTextForm(Type* type, FormatSpec::Kind kind, llvm::SmallPtrSetIm
   }
   case Kind::Newtype: {
     ImplMatch match;
-    TraitItem* trait = lang(kind == FormatSpec::Kind::Debug ? LangTrait::Debug : LangTrait::Display);
+    TraitItem* trait =
+        lang(kind == FormatSpec::Kind::Debug ? LangTrait::Debug : LangTrait::Display);
     if (trait && findImpl(trait, type, {}, match))
       return true;
     return hasTextForm(representation(type), kind, seen);

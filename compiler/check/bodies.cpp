@@ -90,7 +90,8 @@ void Checker::declareParameters(FunctionItem* item, const Signature& signature) 
       binding->target = {};
       binding->type = type;
       bindVariable(binding->variable, type, scope);
-      bool shared = parameter.type && isa<ReferenceTypeNode>(parameter.type) && !type->is(Kind::Ref);
+      bool shared =
+          parameter.type && isa<ReferenceTypeNode>(parameter.type) && !type->is(Kind::Ref);
       binding->variable->readThrough = shared || (i == 0 && item->self == SelfKind::Shared);
       if (i == 0 && item->self == SelfKind::MutValue)
         binding->variable->isMutable = true;
@@ -141,7 +142,8 @@ void Checker::checkFunctionBody(FunctionItem* item) {
   frame.result = result;
   body.frame = &frame;
   declareParameters(item, info.signature);
-  Type* type = checkBlock(item->body, item->implicitMain && !hadTail ? types_.unit() : result, false);
+  Type* type =
+      checkBlock(item->body, item->implicitMain && !hadTail ? types_.unit() : result, false);
   if (item->implicitMain) {
     if (hadTail || frame.sawTry) {
       if (!hadTail) {
@@ -236,17 +238,20 @@ Type* Checker::known(Type* type) {
   return type;
 }
 
-/// A method of one type of numbers only (`to_bits`) waits until the number has one; see solveDeferred.
+/// A method of one type of numbers only (`to_bits`) waits until the number has one; see
+/// solveDeferred.
 bool Checker::waitsForNumber(Expr* expr, Type* receiver) {
   auto* call = dyn_cast<MethodCallExpr>(expr);
   if (!call || !receiver->is(Kind::Infer) || receiver->inferKind == InferKind::General ||
       findMember(receiver, call->name.name, true).item)
     return false;
-  return findMember(receiver->inferKind == InferKind::Integer ? types_.i64() : types_.f64(), call->name.name, true).item;
+  return findMember(receiver->inferKind == InferKind::Integer ? types_.i64() : types_.f64(),
+                    call->name.name, true)
+      .item;
 }
 
-/// Calls and fields whose receiver has become known. Numbers whose type nothing says get their default when the answer
-/// `wanted` of a call is needed, and those of all calls with `defaults`.
+/// Calls and fields whose receiver has become known. Numbers whose type nothing says get their
+/// default when the answer `wanted` of a call is needed, and those of all calls with `defaults`.
 void Checker::solveDeferred(Type* wanted, bool defaults) {
   bool progress = true;
   while (progress && !body_->deferred.empty()) {
@@ -338,8 +343,9 @@ void Checker::zonk(Body& body) {
         if (!type->has(Type::HasInfer))
           continue;
         reported = true;
-        engine_.report(variable->span, diag::NotInferred,
-                       "the type `" + print(type) + "` of `" + variable->name.text().str() + "`")
+        engine_
+            .report(variable->span, diag::NotInferred,
+                    "the type `" + print(type) + "` of `" + variable->name.text().str() + "`")
             .help("write it: `" + variable->name.text().str() + ": ..`");
         break;
       }
@@ -356,7 +362,8 @@ void Checker::zonk(Body& body) {
         if (unifier_.resolve(*place)->has(Type::HasInfer)) {
           // The place of the expression that owns the type is not known here: the body's is.
           engine_.report(body.item->name.span.valid() ? body.item->name.span : body.item->span,
-                         diag::NotInferred, "a type in `" + body.item->name.name.text().str() + "`");
+                         diag::NotInferred,
+                         "a type in `" + body.item->name.name.text().str() + "`");
           break;
         }
     unifier_.closeWith(types_.error());

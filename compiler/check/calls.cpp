@@ -59,8 +59,8 @@ bool Checker::couldMatch(Type* pattern, Type* type) {
   if (pattern->is(Kind::Array) && type->is(Kind::Array))
     return couldMatch(pattern->args[0], type->args[0]) &&
            couldMatch(types_.lengthOf(pattern), types_.lengthOf(type));
-  if (pattern->kind != type->kind || pattern->item != type->item || pattern->length != type->length ||
-      pattern->args.size() != type->args.size())
+  if (pattern->kind != type->kind || pattern->item != type->item ||
+      pattern->length != type->length || pattern->args.size() != type->args.size())
     return false;
   for (size_t i = 0; i < pattern->args.size(); ++i)
     if (!couldMatch(pattern->args[i], type->args[i]))
@@ -88,7 +88,8 @@ FunctionItem* Checker::pickOverload(const CallSite& site, ArrayRef<FunctionItem*
   }
   for (FunctionItem* each : fitting) {
     const Signature& signature = functionInfo(each).signature;
-    bool fits = !receiver || signature.parameters.empty() || couldMatch(signature.parameters[0], receiver);
+    bool fits =
+        !receiver || signature.parameters.empty() || couldMatch(signature.parameters[0], receiver);
     for (size_t i = 0; i < site.arguments.size() && fits; ++i) {
       Expr* argument = site.arguments[i].value;
       Expr* real = folded(argument);
@@ -96,7 +97,8 @@ FunctionItem* Checker::pickOverload(const CallSite& site, ArrayRef<FunctionItem*
         break;
       Type* parameter = signature.parameters[i + skip];
       if (auto* closure = dyn_cast<ClosureExpr>(real))
-        fits = parameter->is(Kind::Fn) && parameter->parameters().size() == closure->parameters.size();
+        fits =
+            parameter->is(Kind::Fn) && parameter->parameters().size() == closure->parameters.size();
       else if (argument->type)
         fits = couldMatch(parameter, argument->type);
     }
@@ -109,7 +111,8 @@ FunctionItem* Checker::pickOverload(const CallSite& site, ArrayRef<FunctionItem*
 bool Checker::orderArguments(const CallSite& site, FunctionItem* function, size_t skip,
                              SmallVectorImpl<Expr*>& ordered) {
   size_t wanted = function->parameters.size() - std::min(skip, function->parameters.size());
-  bool labelled = llvm::any_of(site.arguments, [](const Argument& each) { return bool(each.label.name); });
+  bool labelled =
+      llvm::any_of(site.arguments, [](const Argument& each) { return bool(each.label.name); });
   if (!labelled && site.arguments.size() == wanted) {
     for (const Argument& argument : site.arguments)
       ordered.push_back(argument.value);
@@ -172,9 +175,11 @@ bool Checker::orderArguments(const CallSite& site, FunctionItem* function, size_
       continue;
     }
     if (!labelled && !optional)
-      describe(engine_.report(site.span, diag::CallArity, site.name, wanted, site.arguments.size()));
+      describe(
+          engine_.report(site.span, diag::CallArity, site.name, wanted, site.arguments.size()));
     else
-      describe(engine_.report(site.span, diag::ParameterUnfilled, site.name, parameter.label().text()));
+      describe(
+          engine_.report(site.span, diag::ParameterUnfilled, site.name, parameter.label().text()));
     return false;
   }
   return true;
@@ -210,7 +215,8 @@ void Checker::checkArgument(Expr* argument, Type* parameter, StringRef name, uin
     return;
   }
   if (wanted->is(Kind::Ref)) {
-    if (auto* borrow = dyn_cast<BorrowExpr>(real); borrow && borrow->mutability == Mutability::Mutable) {
+    if (auto* borrow = dyn_cast<BorrowExpr>(real);
+        borrow && borrow->mutability == Mutability::Mutable) {
       coerce(argument, typeOf(wanted), parameter);
       return;
     }
@@ -234,7 +240,8 @@ Type* Checker::callFunction(const CallSite& site, FunctionItem* function, const 
                             ArrayRef<Expr*>& orderedOut, Target& target) {
   FunctionInfo& info = functionInfo(function);
   const Signature& signature = info.signature;
-  if (function->parentModule && function->parentModule->package == 0 && hasAttribute(function, "not_yet")) {
+  if (function->parentModule && function->parentModule->package == 0 &&
+      hasAttribute(function, "not_yet")) {
     engine_.report(site.span, diag::NotYet, ("`" + site.name + "`").str());
     checkArgumentsAlone(site.checked ? ArrayRef<Argument>() : site.arguments);
     return types_.error();
@@ -339,7 +346,8 @@ Type* Checker::callConstructor(CallExpr* expr, const ValuePath& value, Type* exp
   auto* path = cast<PathExpr>(expr->callee);
   bool isStruct = value.kind == TargetKind::Struct;
   auto* structure = isStruct ? cast<StructItem>(value.item) : nullptr;
-  const VariantDecl* variant = isStruct ? nullptr : &cast<EnumItem>(value.item)->variants[value.index];
+  const VariantDecl* variant =
+      isStruct ? nullptr : &cast<EnumItem>(value.item)->variants[value.index];
   ArrayRef<FieldDecl> fields = isStruct ? structure->fields : variant->fields;
   StructShape shape = isStruct ? structure->shape : variant->shape;
   StringRef name = (isStruct ? structure->name.name : variant->name.name).text();
@@ -458,7 +466,10 @@ Type* Checker::checkCall(CallExpr* expr, Type* expected) {
     path->target.kind = value.kind;
     path->target.variable = value.variable;
     if (value.kind != TargetKind::Variable)
-      fillTarget(path->target, value, value.kind == TargetKind::AssociatedConst || value.kind == TargetKind::ConstParam ? ArrayRef<Type*>(value.outer) : ArrayRef<Type*>());
+      fillTarget(path->target, value,
+                 value.kind == TargetKind::AssociatedConst || value.kind == TargetKind::ConstParam
+                     ? ArrayRef<Type*>(value.outer)
+                     : ArrayRef<Type*>());
     Type* type = value.variable ? value.variable->type : value.type;
     setType(path, type);
     return callValue(expr, type, expected);
@@ -472,7 +483,8 @@ Type* Checker::checkCall(CallExpr* expr, Type* expected) {
     checkArgumentsAlone(expr->arguments);
     return types_.error();
   }
-  CallSite site{expr->span, expr, function->name.name.text(), expr->arguments, nullptr, expected, 0};
+  CallSite site{expr->span, expr, function->name.name.text(), expr->arguments, nullptr,
+                expected,   0};
   bool region = function->isComptime && !inRegion();
   size_t floor = 0;
   if (region)
@@ -481,8 +493,11 @@ Type* Checker::checkCall(CallExpr* expr, Type* expected) {
     // `decode::<T>(..)`: who writes type arguments means one that takes them.
     SmallVector<FunctionItem*, 4> generic;
     if (value.hasExplicit)
-      llvm::copy_if(value.overloads, std::back_inserter(generic), [](FunctionItem* each) { return each->isGeneric(); });
-    function = pickOverload(site, generic.empty() ? value.overloads : ArrayRef<FunctionItem*>(generic), nullptr, site.checked);
+      llvm::copy_if(value.overloads, std::back_inserter(generic),
+                    [](FunctionItem* each) { return each->isGeneric(); });
+    function =
+        pickOverload(site, generic.empty() ? value.overloads : ArrayRef<FunctionItem*>(generic),
+                     nullptr, site.checked);
   }
   Type* result = callFunction(site, function, value, expr->ordered, path->target);
   if (region) {
@@ -492,7 +507,8 @@ Type* Checker::checkCall(CallExpr* expr, Type* expected) {
   }
   // The callee as a value is never asked for; its type is, by printers and lowering.
   const Signature& signature = functionInfo(function).signature;
-  path->type = signature.generics.empty() ? types_.function(signature.parameters, signature.result) : result;
+  path->type =
+      signature.generics.empty() ? types_.function(signature.parameters, signature.result) : result;
   noteType(&path->type);
   return result;
 }
@@ -502,7 +518,8 @@ Type* Checker::checkCall(CallExpr* expr, Type* expected) {
 Type* Checker::checkMethodCall(MethodCallExpr* expr, Type* expected) {
   Type* receiver = known(check(expr->receiver, nullptr));
   Type* plain = known(receiver->withoutReferences());
-  if (plain->is(Kind::Infer) && (plain->inferKind == InferKind::General || waitsForNumber(expr, plain))) {
+  if (plain->is(Kind::Infer) &&
+      (plain->inferKind == InferKind::General || waitsForNumber(expr, plain))) {
     checkArgumentsAlone(expr->arguments);
     Type* result = unifier_.fresh();
     body_->deferred.push_back({expr, receiver, result, expected});
@@ -544,8 +561,9 @@ Type* Checker::finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expe
   }
   Member member = findMember(type, name, true);
   SmallVector<Argument, 2> bounds;
-  const bool takenApart = expr->rangeApart = name == rangeName_ && (type->is(Kind::BTreeMap) || type->is(Kind::BTreeSet)) &&
-                          isLibraryMember(member);
+  const bool takenApart = expr->rangeApart =
+      name == rangeName_ && (type->is(Kind::BTreeMap) || type->is(Kind::BTreeSet)) &&
+      isLibraryMember(member);
   if (takenApart) {
     std::optional<Member> shaped = takeRangeApart(expr, type, bounds);
     if (!shaped)
@@ -568,7 +586,8 @@ Type* Checker::finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expe
           expr->fieldIndex = *index;
           size_t wanted = fieldType->parameters().size();
           if (expr->arguments.size() != wanted) {
-            engine_.report(expr->span, diag::CallArity, name.text(), wanted, expr->arguments.size());
+            engine_.report(expr->span, diag::CallArity, name.text(), wanted,
+                           expr->arguments.size());
             fail();
             return fieldType->result();
           }
@@ -588,8 +607,9 @@ Type* Checker::finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expe
   }
   if (member.rival) {
     Item* first = infoOf(function)->context.owner;
-    engine_.report(expr->name.span, diag::MethodInTwoBounds, name.text(),
-                   first ? first->name.name.text() : StringRef(), member.rival->name.name.text())
+    engine_
+        .report(expr->name.span, diag::MethodInTwoBounds, name.text(),
+                first ? first->name.name.text() : StringRef(), member.rival->name.name.text())
         .help("write `Trait::" + name.text().str() + "(value)`");
     return fail();
   }
@@ -613,8 +633,13 @@ Type* Checker::finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expe
   value.explicitArgs = expr->typeArgs;
   value.hasExplicit = expr->hasTypeArgs;
   value.explicitSpan = expr->name.span;
-  CallSite site{expr->span, expr, name.text(), takenApart ? ArrayRef<Argument>(bounds) : expr->arguments,
-                expr->receiver, expected, takenApart ? uint8_t(0) : argumentsChecked};
+  CallSite site{expr->span,
+                expr,
+                name.text(),
+                takenApart ? ArrayRef<Argument>(bounds) : expr->arguments,
+                expr->receiver,
+                expected,
+                takenApart ? uint8_t(0) : argumentsChecked};
   if (!member.overloads.empty()) {
     function = pickOverload(site, member.overloads, receiver, site.checked);
     value.item = function;

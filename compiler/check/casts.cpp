@@ -6,8 +6,8 @@ namespace gos::check {
 
 Type* Checker::checkCast(CastExpr* expr) {
   Type* target = resolveType(expr->target, body_->context, TypeUse::Local);
-  // `300 as u8` casts an i64: the target says nothing about the operand, but a literal too large for
-  // i64 is meant for the target.
+  // `300 as u8` casts an i64: the target says nothing about the operand, but a literal too large
+  // for i64 is meant for the target.
   Type* hint = nullptr;
   if (auto* literal = dyn_cast<IntExpr>(expr->operand);
       literal && literal->suffix == NumberSuffix::None && literal->value > uint64_t(INT64_MAX) &&
@@ -30,7 +30,8 @@ void Checker::finishCast(CastExpr* expr) {
     return;
   }
   bool good = (from->isNumeric() && to->isNumeric()) || (from->is(Kind::Bool) && to->isInteger()) ||
-              (from->is(Kind::Char) && to->isInteger()) || (from->isInteger() && to->is(Kind::Char));
+              (from->is(Kind::Char) && to->isInteger()) ||
+              (from->isInteger() && to->is(Kind::Char));
   if (!good)
     engine_.report(expr->span, diag::BadCast, print(from), print(to));
 }

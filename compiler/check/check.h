@@ -5,8 +5,9 @@
 //   input.packages.push_back({name, {{{}, parse::parseFile(...)}, ...}, dependencies});
 //   check::Program program = check::check(input, engine);
 //
-// The trees are annotated in place (the "set by the checker" fields of ast.h). Calling `check` again on
-// the same input, after a fold, overwrites the annotations; the earlier Program is then stale.
+// The trees are annotated in place (the "set by the checker" fields of ast.h). Calling `check`
+// again on the same input, after a fold, overwrites the annotations; the earlier Program is then
+// stale.
 
 #include "compiler/check/library.h"
 #include "compiler/check/program.h"
@@ -14,13 +15,14 @@
 namespace gos::check {
 
 struct ProgramInput {
-  ProgramInput(ast::Context& c, SourceMap& s, const Library* l) : context(c), sources(s), library(l) {}
+  ProgramInput(ast::Context& c, SourceMap& s, const Library* l)
+      : context(c), sources(s), library(l) {}
 
   ast::Context& context;
   SourceMap& sources;
   const Library* library = nullptr; // null: no library at all
-  /// Package i of the list is package i + 1 of the program; package 0 is the library. The first one is
-  /// the root package: its entry file holds `main`.
+  /// Package i of the list is package i + 1 of the program; package 0 is the library. The first one
+  /// is the root package: its entry file holds `main`.
   std::vector<resolve::Package> packages;
   /// What a fold put in the place of regions: checked, and lowered, instead of the key.
   llvm::DenseMap<const ast::Expr*, ast::Expr*> folded;

@@ -2,8 +2,8 @@
 // The checker itself: one class, its methods cut over the .cpp files of this folder by subject.
 //
 // Items are described by records that hang on Item::info and are filled in when first asked for
-// (items.cpp, signatures.cpp, traits.cpp). Bodies are checked one after the other: what belongs to the body at
-// hand is in `Body`, and is thrown away when it is done (bodies.cpp).
+// (items.cpp, signatures.cpp, traits.cpp). Bodies are checked one after the other: what belongs to
+// the body at hand is in `Body`, and is thrown away when it is done (bodies.cpp).
 
 #include "compiler/check/check.h"
 #include "compiler/types/print.h"
@@ -15,13 +15,6 @@
 namespace gos::check {
 
 using namespace ast;
-using resolve::Binding;
-using resolve::ModuleScope;
-using types::InferKind;
-using types::Kind;
-using types::Parameter;
-using types::TraitRef;
-using types::TypeTable;
 using llvm::cast;
 using llvm::dyn_cast;
 using llvm::dyn_cast_or_null;
@@ -29,6 +22,13 @@ using llvm::isa;
 using llvm::isa_and_nonnull;
 using llvm::SmallVector;
 using llvm::SmallVectorImpl;
+using resolve::Binding;
+using resolve::ModuleScope;
+using types::InferKind;
+using types::Kind;
+using types::Parameter;
+using types::TraitRef;
+using types::TypeTable;
 
 /// Traits of the core that the language knows.
 enum class LangTrait : uint8_t {
@@ -84,7 +84,7 @@ struct ImplInfo : ItemInfo {
   ImplItem* item = nullptr;
   ArrayRef<Parameter*> generics;
   Type* self = nullptr;
-  TraitRef trait; // trait null: inherent
+  TraitRef trait;           // trait null: inherent
   ImplInfo* next = nullptr; // another impl of the trait for the head
 };
 struct ConstInfo : ItemInfo {
@@ -116,7 +116,7 @@ struct ValuePath {
   Type* type = nullptr; // NumericConst; AssociatedConst when known
   Type* self = nullptr; // see Target::selfType
   ArrayRef<FunctionItem*> overloads;
-  SmallVector<Type*, 4> outer; // arguments of the outer generics (impl, trait, enum, struct)
+  SmallVector<Type*, 4> outer;       // arguments of the outer generics (impl, trait, enum, struct)
   ArrayRef<GenericArg> explicitArgs; // of the last segment
   bool hasExplicit = false;
   Span explicitSpan;
@@ -127,7 +127,7 @@ struct Member {
   Item* item = nullptr; // FunctionItem or ConstItem; null: not found
   ArrayRef<FunctionItem*> overloads;
   SmallVector<Type*, 4> outer;
-  Type* self = nullptr; // set when `item` is a trait's declaration
+  Type* self = nullptr;       // set when `item` is a trait's declaration
   TraitItem* rival = nullptr; // another bound declares it too
 };
 
@@ -148,7 +148,7 @@ struct Frame {
   Type* result = nullptr;
   bool sawTry = false;
   ClosureFate fate = ClosureFate::Kept;
-  size_t loops = 0;    // loops outside are out of reach
+  size_t loops = 0; // loops outside are out of reach
   SmallVector<Variable*, 4> captures;
 };
 
@@ -177,7 +177,8 @@ struct Body {
   size_t regionFloor = 0; // locals before it belong to run time
   bool isComptimeFn = false;
   bool allowsUnused = false;
-  bool damaged = false; // the parser has reported something inside: what is missing may be its doing
+  bool damaged =
+      false; // the parser has reported something inside: what is missing may be its doing
   size_t errorsBefore = 0;
   SmallVector<Item*, 4> constUses;
   // To be looked at once all variables are solved.
@@ -263,8 +264,8 @@ struct Body {
   };
   std::vector<ClosureUse> closureUses;
   std::vector<std::pair<Type*, Span>> heaps;
-  std::vector<Variable*> late;    // declared without a value (flow.cpp)
-  std::vector<Variable*> cursors; // iterators that something may use up
+  std::vector<Variable*> late;      // declared without a value (flow.cpp)
+  std::vector<Variable*> cursors;   // iterators that something may use up
   std::vector<Variable*> variables; // whose type is still open
   std::vector<size_t> regions;      // indices into Checker::regions
 };
@@ -349,7 +350,8 @@ private:
   /// Items are described without regard to the body at hand.
   class OutOfBody {
   public:
-    explicit OutOfBody(Checker& checker) : checker_(checker), saved_(std::exchange(checker.body_, nullptr)) {
+    explicit OutOfBody(Checker& checker)
+        : checker_(checker), saved_(std::exchange(checker.body_, nullptr)) {
       if (saved_)
         ++checker.suspended_;
     }
@@ -481,14 +483,16 @@ private:
 
   // ---- constants.cpp ----
   Parameter* constParameter(Name name, const ItemContext& context);
-  void resolveConstParameter(Parameter* parameter, const GenericParameter& written, const ItemContext& context);
+  void resolveConstParameter(Parameter* parameter, const GenericParameter& written,
+                             const ItemContext& context);
   Type* useConstParameter(Parameter* parameter, Span span, const ItemContext& context);
   Type* lengthArgument(Expr* expr, const ItemContext& context, bool& silent);
-  std::optional<uint64_t> evaluateConst(Expr* expr, Type* wanted, const ItemContext& context, bool& silent,
-                                        unsigned depth);
+  std::optional<uint64_t> evaluateConst(Expr* expr, Type* wanted, const ItemContext& context,
+                                        bool& silent, unsigned depth);
   Type* constArgument(Expr* expr, Parameter* parameter, const ItemContext& context);
   Type* handOn(Parameter* from, Parameter* to, Span span, const ItemContext& context);
-  Type* genericArgument(const GenericArg& arg, Parameter* parameter, const ItemContext& context, TypeUse use);
+  Type* genericArgument(const GenericArg& arg, Parameter* parameter, const ItemContext& context,
+                        TypeUse use);
   void noteConstArgument(Parameter* parameter, Type* value, Span span);
   void noteOpened(ArrayRef<Parameter*> generics, ArrayRef<Type*> args, Span span, StringRef name);
   bool reportOpenConstArgument(Body& body);
@@ -536,7 +540,8 @@ private:
   // ---- borrows.cpp ----
   void addBorrow(Expr* value, Name by, Span span);
   void reportConflict(Variable* root, Span span, bool writes);
-  void checkBorrowsOfCall(FunctionItem* function, Expr* receiver, bool receiverMutable, ArrayRef<Expr*> ordered);
+  void checkBorrowsOfCall(FunctionItem* function, Expr* receiver, bool receiverMutable,
+                          ArrayRef<Expr*> ordered);
   void finishClosureUses(Body& body);
 
   // ---- flow.cpp ----
@@ -554,20 +559,23 @@ private:
   Variable* useVariable(const Local& local, Span span, bool report);
   void fillTarget(Target& target, const ValuePath& value, ArrayRef<Type*> typeArgs);
   bool checkVisible(const Item* item, StringRef what, Span span);
-  ValuePath fromBinding(const Binding& binding, const PathSegment& segment, Span span, Type* expected);
+  ValuePath fromBinding(const Binding& binding, const PathSegment& segment, Span span,
+                        Type* expected);
   ValuePath variantValue(EnumItem* item, uint32_t index, Type* expected);
   void noteConstUse(Item* item);
 
   // ---- calls.cpp ----
   Type* checkCall(CallExpr* expr, Type* expected);
   Type* checkMethodCall(MethodCallExpr* expr, Type* expected);
-  Type* finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expected, uint8_t argumentsChecked);
-  /// `range(low..high)` of an ordered container: the library's method for the shape of the range, and its bounds as
-  /// arguments. None: reported.
-  std::optional<Member> takeRangeApart(MethodCallExpr* expr, Type* type, SmallVectorImpl<Argument>& bounds);
+  Type* finishMethodCall(MethodCallExpr* expr, Type* receiver, Type* expected,
+                         uint8_t argumentsChecked);
+  /// `range(low..high)` of an ordered container: the library's method for the shape of the range,
+  /// and its bounds as arguments. None: reported.
+  std::optional<Member> takeRangeApart(MethodCallExpr* expr, Type* type,
+                                       SmallVectorImpl<Argument>& bounds);
   struct CallSite {
-    Span span;           // of the whole call
-    Expr* node;          // the call
+    Span span;  // of the whole call
+    Expr* node; // the call
     StringRef name;
     ArrayRef<Argument> arguments;
     Expr* receiver = nullptr; // then the first parameter is taken
@@ -577,8 +585,8 @@ private:
   /// Checks arguments against a function; fills `ordered` and `typeArgs`.
   Type* callFunction(const CallSite& site, FunctionItem* function, const ValuePath& value,
                      ArrayRef<Expr*>& ordered, Target& target);
-  FunctionItem* pickOverload(const CallSite& site, ArrayRef<FunctionItem*> overloads, Type* receiver,
-                             uint8_t& checked);
+  FunctionItem* pickOverload(const CallSite& site, ArrayRef<FunctionItem*> overloads,
+                             Type* receiver, uint8_t& checked);
   bool couldMatch(Type* pattern, Type* type);
   bool hasReceiver(FunctionItem* function);
   StructItem* errorItem();
@@ -589,8 +597,8 @@ private:
   void checkArgument(Expr* argument, Type* parameter, StringRef name, uint8_t checked,
                      bool isComptime, ClosureFate fate = ClosureFate::Called);
   void checkArgumentsAlone(ArrayRef<Argument> arguments, bool closures = true);
-  SmallVector<Type*, 4> openTypeArgs(ArrayRef<Parameter*> generics, const ValuePath& value, Span span,
-                                     StringRef name);
+  SmallVector<Type*, 4> openTypeArgs(ArrayRef<Parameter*> generics, const ValuePath& value,
+                                     Span span, StringRef name);
   Type* checkKnownCall(KnownCallExpr* expr, Type* expected);
   Type* checkTypeInfo(CallExpr* expr, const ValuePath& value);
   Type* checkPipe(PipeExpr* expr, Type* expected);
@@ -688,23 +696,24 @@ private:
   };
   std::vector<ParallelCallback> parallel_; // judged when all bodies are checked
   llvm::DenseMap<const FunctionItem*, std::string> effects_;
-  std::vector<ConstArgument> constArguments_;     // of all items, for judgeLengths
-  std::vector<std::pair<Type*, Span>> heaps_;     // in signatures and fields, to be judged
+  std::vector<ConstArgument> constArguments_; // of all items, for judgeLengths
+  std::vector<std::pair<Type*, Span>> heaps_; // in signatures and fields, to be judged
   llvm::SmallPtrSet<Type*, 8> judgedHeaps_;
-  llvm::SmallPtrSet<TraitItem*, 4> blanketTraits_; // of impls that were refused: what they lack is silent
+  llvm::SmallPtrSet<TraitItem*, 4>
+      blanketTraits_; // of impls that were refused: what they lack is silent
   llvm::DenseSet<Name> blanketMembers_;
   unsigned depth_ = 0;
   std::vector<uint32_t> damage_; // where the parser reported errors, sorted
-  unsigned suspended_ = 0; // bodies that wait while an item is described
-  unsigned unrolling_ = 0; // inside the unrolled body of a loop over typeInfo
+  unsigned suspended_ = 0;       // bodies that wait while an item is described
+  unsigned unrolling_ = 0;       // inside the unrolled body of a loop over typeInfo
   llvm::SmallPtrSet<FunctionItem*, 8> instances_;
   bool reportedDepth_ = false;
   bool lowering_ = false;
   std::vector<std::unique_ptr<SmallVector<Type*, 4>>> keptLists_;
 
   // names used all the time
-  Name selfName_, selfTypeName_, underscore_, intoName_, tryIntoName_, fromName_, nextName_, typeInfoName_,
-      fieldOfName_, toStringName_, forName_, rangeName_;
+  Name selfName_, selfTypeName_, underscore_, intoName_, tryIntoName_, fromName_, nextName_,
+      typeInfoName_, fieldOfName_, toStringName_, forName_, rangeName_;
 
   friend class Program;
   friend class FlowWalk;

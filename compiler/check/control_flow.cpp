@@ -132,15 +132,17 @@ void Checker::checkLet(LetStmt* stmt, bool& diverges) {
     } else {
       type = actual;
       if (shallow(actual)->is(Kind::Never))
-        type = isa<BindingPattern, WildcardPattern>(stmt->pattern) ? types_.never() : types_.error();
+        type =
+            isa<BindingPattern, WildcardPattern>(stmt->pattern) ? types_.never() : types_.error();
     }
     if (auto* borrow = dyn_cast<BorrowExpr>(value))
       readThrough = borrow->mutability == Mutability::Shared;
     if (stmt->type && isa<ReferenceTypeNode>(stmt->type) && !shallow(type)->is(Kind::Ref))
       readThrough = true;
     if (shallow(type)->is(Kind::Slice)) {
-      engine_.report(stmt->value->span, diag::BareSliceOwned, print(type),
-                     print(types_.vec(shallow(type)->args[0])))
+      engine_
+          .report(stmt->value->span, diag::BareSliceOwned, print(type),
+                  print(types_.vec(shallow(type)->args[0])))
           .help("write `.to_vec()`");
       type = types_.vec(shallow(type)->args[0]);
     }
@@ -151,9 +153,10 @@ void Checker::checkLet(LetStmt* stmt, bool& diverges) {
     // The names of the pattern are not bound in the block.
     Type* other = checkBlock(stmt->elseBlock, nullptr, true);
     if (!shallow(other)->is(Kind::Never) && !shallow(other)->is(Kind::Error))
-      engine_.report(stmt->elseBlock->closeBrace.valid() ? stmt->elseBlock->closeBrace
-                                                         : stmt->elseBlock->span,
-                     diag::PatternNotTotal, print(type))
+      engine_
+          .report(stmt->elseBlock->closeBrace.valid() ? stmt->elseBlock->closeBrace
+                                                      : stmt->elseBlock->span,
+                  diag::PatternNotTotal, print(type))
           .primary("the `else` block does not leave");
   }
   checkPattern(stmt->pattern, type);
@@ -167,10 +170,12 @@ void Checker::checkLet(LetStmt* stmt, bool& diverges) {
       body_->late.push_back(binding->variable);
     }
   }
-  if (!stmt->elseBlock && !isa<BindingPattern>(stmt->pattern) && !isa<WildcardPattern>(stmt->pattern))
+  if (!stmt->elseBlock && !isa<BindingPattern>(stmt->pattern) &&
+      !isa<WildcardPattern>(stmt->pattern))
     body_->lets.push_back({stmt->pattern, type, false});
   else if (auto* binding = dyn_cast<BindingPattern>(stmt->pattern);
-           binding && !stmt->elseBlock && (binding->sub || binding->target.kind != TargetKind::None))
+           binding && !stmt->elseBlock &&
+           (binding->sub || binding->target.kind != TargetKind::None))
     body_->lets.push_back({stmt->pattern, type, false});
   if (!stmt->value && !isa<BindingPattern>(stmt->pattern))
     engine_.report(stmt->span, diag::NotInferred, "the value of this `let`");
@@ -331,7 +336,8 @@ Type* Checker::elementOf(Expr* iterable, Type* type, ForExpr* loop) {
     engine_.report(iterable->span, diag::NotInferred, "the type that `for` iterates over");
     return types_.error();
   }
-  bool optional = type->is(Kind::Enum) && (type->item == lang_.option || type->item == lang_.result);
+  bool optional =
+      type->is(Kind::Enum) && (type->item == lang_.option || type->item == lang_.result);
   if (!optional && (type->isNominal() || type->is(Kind::Param) || type->is(Kind::Projection))) {
     Member member = findMember(type, nextName_, true);
     if (auto* function = dyn_cast_or_null<FunctionItem>(member.item)) {
@@ -345,13 +351,16 @@ Type* Checker::elementOf(Expr* iterable, Type* type, ForExpr* loop) {
           openTypeArgs(signature.generics, value, iterable->span, function->name.name.text());
       // A native's parameters come from the receiver.
       if (!signature.parameters.empty())
-        unifier_.unify(substitute(signature.parameters[0], args, member.self ? member.self : signature.self)
-                           ->withoutReferences(),
-                       type);
-      Type* result = shallow(substitute(signature.result, args, member.self ? member.self : signature.self));
+        unifier_.unify(
+            substitute(signature.parameters[0], args, member.self ? member.self : signature.self)
+                ->withoutReferences(),
+            type);
+      Type* result =
+          shallow(substitute(signature.result, args, member.self ? member.self : signature.self));
       if (result->is(Kind::Projection))
         result = shallow(normaliseDeep(result));
-      if (signature.parameters.size() == 1 && result->is(Kind::Enum) && result->item == lang_.option) {
+      if (signature.parameters.size() == 1 && result->is(Kind::Enum) &&
+          result->item == lang_.option) {
         if (loop)
           fillTarget(loop->next, value, args);
         return result->args[0];
@@ -384,8 +393,10 @@ Type* Checker::checkFor(ForExpr* expr) {
   if (auto* borrow = dyn_cast<BorrowExpr>(iterable))
     iterable = borrow->operand;
   if (auto* path = dyn_cast<PathExpr>(iterable);
-      path && path->target.kind == TargetKind::Variable && shallow(path->target.variable->type)->isContainer())
-    body_->borrows.push_back({path->target.variable, forName_, iterable->span, false, locals_.size()});
+      path && path->target.kind == TargetKind::Variable &&
+      shallow(path->target.variable->type)->isContainer())
+    body_->borrows.push_back(
+        {path->target.variable, forName_, iterable->span, false, locals_.size()});
   body_->loops.push_back({expr, expr->label.name, nullptr, false, false});
   checkBlock(expr->body, nullptr, true);
   body_->discards.push_back(expr->body);
@@ -402,7 +413,8 @@ Type* Checker::checkReturn(ReturnExpr* expr) {
     Type* wanted = shallow(result);
     bool implicit = isa_and_nonnull<FunctionItem>(body_->item) &&
                     cast<FunctionItem>(body_->item)->implicitMain && !body_->frame->closure;
-    if (!implicit && !wanted->isUnit() && !wanted->is(Kind::Error) && !unifier_.unify(wanted, types_.unit()))
+    if (!implicit && !wanted->isUnit() && !wanted->is(Kind::Error) &&
+        !unifier_.unify(wanted, types_.unit()))
       engine_.report(expr->span, diag::TypeMismatch, print(wanted), "()");
     return types_.never();
   }
@@ -481,8 +493,9 @@ Type* Checker::checkTry(TryExpr* expr) {
     return value;
   }
   if (result->is(Kind::Infer)) { // a closure whose result is not known yet
-    Type* open = option ? types_.nominal(Kind::Enum, lang_.option, {unifier_.fresh()})
-                        : types_.nominal(Kind::Enum, lang_.result, {unifier_.fresh(), type->args[1]});
+    Type* open = option
+                     ? types_.nominal(Kind::Enum, lang_.option, {unifier_.fresh()})
+                     : types_.nominal(Kind::Enum, lang_.result, {unifier_.fresh(), type->args[1]});
     unifier_.unify(result, open);
     return value;
   }
@@ -516,9 +529,11 @@ Type* Checker::checkTry(TryExpr* expr) {
     if (to->isNominal()) {
       Member member = findMember(to, fromName_, true);
       auto* function = dyn_cast_or_null<FunctionItem>(member.item);
-      if (function && !member.self && functionInfo(function).signature.generics.size() == member.outer.size() &&
+      if (function && !member.self &&
+          functionInfo(function).signature.generics.size() == member.outer.size() &&
           functionInfo(function).signature.parameters.size() == 1) {
-        Type* parameter = substitute(functionInfo(function).signature.parameters[0], member.outer, to);
+        Type* parameter =
+            substitute(functionInfo(function).signature.parameters[0], member.outer, to);
         if (parameter == from) {
           ValuePath found;
           found.kind = TargetKind::Function;

@@ -187,10 +187,12 @@ bool Checker::coerce(Expr* expr, Type* actual, Type* expected) {
   }
   if (shallow(actual)->has(Type::HasError) && unifier_.resolve(actual)->has(Type::HasError))
     return true;
-  Diagnostic& report = engine_.report(expr->span, diag::TypeMismatch, print(expected), print(actual));
+  Diagnostic& report =
+      engine_.report(expr->span, diag::TypeMismatch, print(expected), print(actual));
   if (actual->isNumeric() && expected->isNumeric())
     report.help("numbers are not converted implicitly; write `as " + print(expected) + "`");
-  else if (expected->is(Kind::Enum) && expected->item == lang_.option && unifier_.unify(expected->args[0], actual))
+  else if (expected->is(Kind::Enum) && expected->item == lang_.option &&
+           unifier_.unify(expected->args[0], actual))
     report.help("wrap it: `Some(..)`");
   return false;
 }
@@ -215,19 +217,32 @@ Type* Checker::checkValue(Expr* expr, Type* expected) {
 
 static Kind kindOf(NumberSuffix suffix) {
   switch (suffix) {
-  case NumberSuffix::None: return Kind::Error;
-  case NumberSuffix::I8: return Kind::I8;
-  case NumberSuffix::I16: return Kind::I16;
-  case NumberSuffix::I32: return Kind::I32;
-  case NumberSuffix::I64: return Kind::I64;
-  case NumberSuffix::Isize: return Kind::Isize;
-  case NumberSuffix::U8: return Kind::U8;
-  case NumberSuffix::U16: return Kind::U16;
-  case NumberSuffix::U32: return Kind::U32;
-  case NumberSuffix::U64: return Kind::U64;
-  case NumberSuffix::Usize: return Kind::Usize;
-  case NumberSuffix::F32: return Kind::F32;
-  case NumberSuffix::F64: return Kind::F64;
+  case NumberSuffix::None:
+    return Kind::Error;
+  case NumberSuffix::I8:
+    return Kind::I8;
+  case NumberSuffix::I16:
+    return Kind::I16;
+  case NumberSuffix::I32:
+    return Kind::I32;
+  case NumberSuffix::I64:
+    return Kind::I64;
+  case NumberSuffix::Isize:
+    return Kind::Isize;
+  case NumberSuffix::U8:
+    return Kind::U8;
+  case NumberSuffix::U16:
+    return Kind::U16;
+  case NumberSuffix::U32:
+    return Kind::U32;
+  case NumberSuffix::U64:
+    return Kind::U64;
+  case NumberSuffix::Usize:
+    return Kind::Usize;
+  case NumberSuffix::F32:
+    return Kind::F32;
+  case NumberSuffix::F64:
+    return Kind::F64;
   }
   return Kind::Error;
 }

@@ -90,12 +90,13 @@ ItemInfo* Checker::infoOf(const Item* item) {
   return static_cast<ItemInfo*>(item->info);
 }
 
-ModuleScope* Checker::scopeOf(const Item* item) { return infoOf(item)->context.scope; }
+ModuleScope* Checker::scopeOf(const Item* item) {
+  return infoOf(item)->context.scope;
+}
 
 bool Checker::hasAttribute(const Item* item, StringRef name, StringRef word) {
   for (const Attribute& attribute : item->attributes) {
-    if (attribute.path.segments.size() != 1 ||
-        attribute.path.segments[0].ident.name.text() != name)
+    if (attribute.path.segments.size() != 1 || attribute.path.segments[0].ident.name.text() != name)
       continue;
     if (word.empty())
       return true;
@@ -195,7 +196,9 @@ NominalInfo& Checker::nominal(Item* item) {
       info.type = types_.error();
     }
   } else {
-    Kind kind = isa<StructItem>(item) ? Kind::Struct : isa<EnumItem>(item) ? Kind::Enum : Kind::Newtype;
+    Kind kind = isa<StructItem>(item) ? Kind::Struct
+                : isa<EnumItem>(item) ? Kind::Enum
+                                      : Kind::Newtype;
     info.type = types_.nominal(kind, item, own);
     info.context.self = info.type;
     resolveBounds(item->generics, info.context);
@@ -347,7 +350,7 @@ TraitInfo& Checker::traitInfo(TraitItem* item) {
   auto& info = *static_cast<TraitInfo*>(infoOf(item));
   if (info.state == State::Fresh) {
     OutOfBody outside(*this);
-  info.state = State::Running;
+    info.state = State::Running;
     info.lang = LangTrait::None;
     for (size_t i = 0; i < size_t(LangTrait::None); ++i)
       if (langTraits_[i] == item)
@@ -431,7 +434,8 @@ ConstInfo& Checker::constInfo(Item* item) {
   info.state = State::Running;
   info.type = types_.error();
   enterOwner(info.context);
-  TypeNode* node = isa<ConstItem>(item) ? cast<ConstItem>(item)->type : cast<StaticItem>(item)->type;
+  TypeNode* node =
+      isa<ConstItem>(item) ? cast<ConstItem>(item)->type : cast<StaticItem>(item)->type;
   if (node)
     info.type = resolveType(node, info.context, TypeUse::Field);
   info.state = State::Done;
@@ -442,7 +446,7 @@ FunctionInfo& Checker::functionInfo(FunctionItem* item) {
   auto& info = *static_cast<FunctionInfo*>(infoOf(item));
   if (info.state == State::Fresh) {
     OutOfBody outside(*this);
-  info.state = State::Running;
+    info.state = State::Running;
     resolveSignature(item, info);
     info.state = State::Done;
   }
@@ -454,7 +458,8 @@ void Checker::findLangItems(Program& program) {
   if (!core)
     return;
   auto find = [&](ModuleScope* module, StringRef name, uint8_t spaces) -> const Binding* {
-    return module ? resolver_.lookupIn(module, context_.names.intern(name), spaces, module) : nullptr;
+    return module ? resolver_.lookupIn(module, context_.names.intern(name), spaces, module)
+                  : nullptr;
   };
 #define GOS_LANG_TRAIT(name, family)                                                               \
   if (const Binding* found = find(core, #name, resolve::kTrait))                                   \
@@ -467,7 +472,8 @@ void Checker::findLangItems(Program& program) {
   if (const Binding* found = find(core, "Iterator", resolve::kType))
     lang_.iterator = dyn_cast_or_null<StructItem>(found->type);
   syncItems();
-  for (auto [item, some, none] : {std::tuple(&lang_.option, "Some", "None"), std::tuple(&lang_.result, "Ok", "Err")}) {
+  for (auto [item, some, none] :
+       {std::tuple(&lang_.option, "Some", "None"), std::tuple(&lang_.result, "Ok", "Err")}) {
     if (!*item)
       continue;
     auto first = variantIndex(*item, context_.names.intern(some));
@@ -488,9 +494,9 @@ void Checker::findLangItems(Program& program) {
 }
 
 void Checker::checkAttributes(Item* item) {
-  static constexpr StringRef kKnown[] = {"derive", "default", "rename",  "skip",   "cfg",     "test",
-                                         "bench",  "fuzz",    "test_case", "ignore", "timeout", "must_use",
-                                         "allow",  "inline",  "repr",    "link",   "link_name"};
+  static constexpr StringRef kKnown[] = {
+      "derive", "default", "rename",   "skip",  "cfg",    "test", "bench", "fuzz",     "test_case",
+      "ignore", "timeout", "must_use", "allow", "inline", "repr", "link",  "link_name"};
   for (const Attribute& attribute : item->attributes) {
     if (attribute.path.segments.empty())
       continue;
@@ -515,8 +521,9 @@ void Checker::checkAttributes(Item* item) {
           if (langTraits_[i] && langTraits_[i]->name.name == word.name) {
             auto found = traitImpls_.find({langTraits_[i], item});
             if (found != traitImpls_.end())
-              engine_.report(found->second->item->trait.span, diag::DuplicateImpl, word.name.text(),
-                             item->name.name.text())
+              engine_
+                  .report(found->second->item->trait.span, diag::DuplicateImpl, word.name.text(),
+                          item->name.name.text())
                   .label(word.span, "derived here");
           }
       }
@@ -525,8 +532,8 @@ void Checker::checkAttributes(Item* item) {
 }
 
 void Checker::checkItems() {
-  // Signatures, fields and impls of the user's items; bodies are queued and checked afterwards. The list grows
-  // while the library is loaded: its items are checked when they are used.
+  // Signatures, fields and impls of the user's items; bodies are queued and checked afterwards. The
+  // list grows while the library is loaded: its items are checked when they are used.
   for (size_t i = 0; i < resolver_.items.size(); ++i) {
     auto [item, scope] = resolver_.items[i];
     if (scope->package == 0)

@@ -42,7 +42,8 @@ Type* Checker::checkKnownCall(KnownCallExpr* expr, Type* expected) {
     if (expr->arguments.empty())
       return types_.unit();
     Type* type = check(expr->arguments[0], expected);
-    body_->formatted.push_back({expr->arguments[0], FormatSpec::Kind::Debug, expr->arguments[0]->span});
+    body_->formatted.push_back(
+        {expr->arguments[0], FormatSpec::Kind::Debug, expr->arguments[0]->span});
     return type;
   }
   case KnownCall::Codegen: {
@@ -51,7 +52,8 @@ Type* Checker::checkKnownCall(KnownCallExpr* expr, Type* expected) {
     const bool isInner = inRegion();
     if (isInner && !body_->context.generics.empty() && body_->context.bound.empty()) {
       check(expr->arguments[0], types_.string());
-      engine_.report(expr->span, diag::NotYet, "`codegen!` inside a compile-time region of a generic function");
+      engine_.report(expr->span, diag::NotYet,
+                     "`codegen!` inside a compile-time region of a generic function");
       return types_.error();
     }
     // Its text is made before the region around it runs, so it reads nothing of that one either.
@@ -98,7 +100,9 @@ static bool leaves(Expr* expr, unsigned loops, unsigned depth) {
     return true;
   case ExprKind::Break:
   case ExprKind::Continue:
-    if (loops == 0 || (isa<BreakExpr>(expr) ? cast<BreakExpr>(expr)->label : cast<ContinueExpr>(expr)->label).name)
+    if (loops == 0 ||
+        (isa<BreakExpr>(expr) ? cast<BreakExpr>(expr)->label : cast<ContinueExpr>(expr)->label)
+            .name)
       return true;
     break;
   case ExprKind::Closure:
@@ -116,7 +120,9 @@ static bool leaves(Expr* expr, unsigned loops, unsigned depth) {
   return found;
 }
 
-bool Checker::leavesFrame(Expr* body) { return leaves(body, 0, 0); }
+bool Checker::leavesFrame(Expr* body) {
+  return leaves(body, 0, 0);
+}
 
 Type* Checker::checkPipe(PipeExpr* expr, Type* expected) {
   if (!expr->desugared) {
@@ -130,7 +136,8 @@ Type* Checker::checkPipe(PipeExpr* expr, Type* expected) {
       return call;
     };
     auto* closure = dyn_cast<ClosureExpr>(step);
-    if (closure && closure->parameters.size() == 1 && !closure->returnType && !leavesFrame(closure->body)) {
+    if (closure && closure->parameters.size() == 1 && !closure->returnType &&
+        !leavesFrame(closure->body)) {
       // `x |> |v| body` is `{ let v = x; body }` in the frame around.
       auto* let = context_.make<LetStmt>(expr->value->span);
       let->pattern = closure->parameters[0].pattern;
@@ -163,7 +170,8 @@ Type* Checker::checkPipe(PipeExpr* expr, Type* expected) {
       Span nameSpan = step->span;
       if (auto* path = dyn_cast<PathExpr>(step); path && path->path.segments.size() == 1)
         name = path->path.segments[0].ident.name.text();
-      else if (auto* known = dyn_cast<KnownCallExpr>(step); known && known->arguments.empty() && known->pieces.empty())
+      else if (auto* known = dyn_cast<KnownCallExpr>(step);
+               known && known->arguments.empty() && known->pieces.empty())
         name = known->name.name.text();
       std::optional<KnownCall> which;
 #define GOS_KNOWN_CALL(kind, spelling)                                                             \

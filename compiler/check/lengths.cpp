@@ -90,8 +90,8 @@ ConstItem* Checker::constantOf(PathExpr* path, const ItemContext& context, bool&
       if (!prefix.reported && segments.size() == 1 &&
           llvm::none_of(context.generics,
                         [&](Parameter* each) { return each->name == segments[0].ident.name; })) {
-        resolver_.reportUnknown(segments[0].ident.span, segments[0].ident.name, "constant", context.scope,
-                                resolve::kValue);
+        resolver_.reportUnknown(segments[0].ident.span, segments[0].ident.name, "constant",
+                                context.scope, resolve::kValue);
         silent = true;
       }
       return nullptr;
@@ -204,7 +204,8 @@ std::optional<int64_t> Checker::evaluateInteger(Expr* expr, const ItemContext& c
   }
   case ExprKind::Path: {
     auto* path = cast<PathExpr>(expr);
-    if (path->path.segments.size() == 1 && !path->path.qualifier && !isLocal(path->path.segments[0].ident.name))
+    if (path->path.segments.size() == 1 && !path->path.qualifier &&
+        !isLocal(path->path.segments[0].ident.name))
       if (Parameter* parameter = constParameter(path->path.segments[0].ident.name, context)) {
         Type* value = useConstParameter(parameter, expr->span, context);
         if (value->is(Kind::Const)) // in the clone of a template

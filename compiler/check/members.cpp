@@ -105,7 +105,8 @@ Member Checker::findMember(Type* type, Name name, bool functionsOnly) {
         if (entry.impl->context.scope->package == 0) {
           SmallVector<FunctionItem*, 4> overloads;
           for (uint32_t other = at; other != ~0u; other = memberEntries_[other].next)
-            if (memberEntries_[other].impl == entry.impl && isa<FunctionItem>(memberEntries_[other].item))
+            if (memberEntries_[other].impl == entry.impl &&
+                isa<FunctionItem>(memberEntries_[other].item))
               overloads.push_back(cast<FunctionItem>(memberEntries_[other].item));
           if (overloads.size() > 1)
             member.overloads = types_.list<FunctionItem*>(overloads);
@@ -142,10 +143,10 @@ Member Checker::findMember(Type* type, Name name, bool functionsOnly) {
       return member;
   }
   // What every value has: clone, cmp, eq, default and kin, where the type has the behaviour.
-  for (LangTrait each : {LangTrait::Clone, LangTrait::PartialEq, LangTrait::PartialOrd, LangTrait::Eq,
-                         LangTrait::Ord, LangTrait::Default, LangTrait::Debug, LangTrait::Display,
-                         LangTrait::Add, LangTrait::Sub, LangTrait::Mul, LangTrait::Div, LangTrait::Rem,
-                         LangTrait::Neg, LangTrait::Not}) {
+  for (LangTrait each : {LangTrait::Clone, LangTrait::PartialEq, LangTrait::PartialOrd,
+                         LangTrait::Eq, LangTrait::Ord, LangTrait::Default, LangTrait::Debug,
+                         LangTrait::Display, LangTrait::Add, LangTrait::Sub, LangTrait::Mul,
+                         LangTrait::Div, LangTrait::Rem, LangTrait::Neg, LangTrait::Not}) {
     TraitItem* trait = lang(each);
     Item* item = trait ? traitMember(trait, name) : nullptr;
     if (!item || !isa<FunctionItem>(item))
@@ -175,7 +176,8 @@ Member Checker::findMember(Type* type, Name name, bool functionsOnly) {
 void Checker::reportNoMethod(Span span, Type* type, Name name) {
   StringRef text = name.text();
   type = unifier_.resolve(type->withoutReferences());
-  if (type->is(Kind::Error) || blanketMembers_.contains(name) || (type->is(Kind::Param) && type->parameter->isBroken))
+  if (type->is(Kind::Error) || blanketMembers_.contains(name) ||
+      (type->is(Kind::Param) && type->parameter->isBroken))
     return;
   std::string spelled = print(type);
   if (type->is(Kind::Param) || type->is(Kind::Projection)) {

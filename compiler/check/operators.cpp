@@ -6,16 +6,26 @@ namespace gos::check {
 
 static LangTrait traitOf(BinaryOp op) {
   switch (op) {
-  case BinaryOp::Add: return LangTrait::Add;
-  case BinaryOp::Sub: return LangTrait::Sub;
-  case BinaryOp::Mul: return LangTrait::Mul;
-  case BinaryOp::Div: return LangTrait::Div;
-  case BinaryOp::Rem: return LangTrait::Rem;
-  case BinaryOp::BitAnd: return LangTrait::BitAnd;
-  case BinaryOp::BitOr: return LangTrait::BitOr;
-  case BinaryOp::BitXor: return LangTrait::BitXor;
-  case BinaryOp::Shl: return LangTrait::Shl;
-  case BinaryOp::Shr: return LangTrait::Shr;
+  case BinaryOp::Add:
+    return LangTrait::Add;
+  case BinaryOp::Sub:
+    return LangTrait::Sub;
+  case BinaryOp::Mul:
+    return LangTrait::Mul;
+  case BinaryOp::Div:
+    return LangTrait::Div;
+  case BinaryOp::Rem:
+    return LangTrait::Rem;
+  case BinaryOp::BitAnd:
+    return LangTrait::BitAnd;
+  case BinaryOp::BitOr:
+    return LangTrait::BitOr;
+  case BinaryOp::BitXor:
+    return LangTrait::BitXor;
+  case BinaryOp::Shl:
+    return LangTrait::Shl;
+  case BinaryOp::Shr:
+    return LangTrait::Shr;
   case BinaryOp::WrapAdd:
   case BinaryOp::WrapSub:
   case BinaryOp::WrapMul:
@@ -32,8 +42,12 @@ static LangTrait traitOf(BinaryOp op) {
   return LangTrait::None;
 }
 
-static bool isComparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Ge; }
-static bool isShift(BinaryOp op) { return op == BinaryOp::Shl || op == BinaryOp::Shr; }
+static bool isComparison(BinaryOp op) {
+  return op >= BinaryOp::Eq && op <= BinaryOp::Ge;
+}
+static bool isShift(BinaryOp op) {
+  return op == BinaryOp::Shl || op == BinaryOp::Shr;
+}
 static bool isOpenLiteral(Expr* expr) {
   if (auto* unary = dyn_cast<UnaryExpr>(expr); unary && unary->op == UnaryOp::Negate)
     expr = unary->operand;
@@ -58,10 +72,12 @@ Type* Checker::checkUnary(UnaryExpr* expr, Type* expected) {
     if (auto* path = dyn_cast<PathExpr>(operand);
         path && path->target.kind == TargetKind::Variable && path->target.variable->readThrough)
       return type;
-    if (auto* borrow = dyn_cast<BorrowExpr>(operand); borrow && borrow->mutability == Mutability::Shared)
+    if (auto* borrow = dyn_cast<BorrowExpr>(operand);
+        borrow && borrow->mutability == Mutability::Shared)
       return type;
-    if (Member member = type->is(Kind::Struct) ? findMember(type, context_.names.intern("deref"), true)
-                                               : Member();
+    if (Member member = type->is(Kind::Struct)
+                            ? findMember(type, context_.names.intern("deref"), true)
+                            : Member();
         member.item && isa<FunctionItem>(member.item) && member.item->parentModule->package == 0) {
       // A cell of the library (`*flag`): its `deref`.
       ValuePath value;
@@ -69,7 +85,8 @@ Type* Checker::checkUnary(UnaryExpr* expr, Type* expected) {
       value.item = member.item;
       value.outer = member.outer;
       fillTarget(expr->method, value, member.outer);
-      return substitute(functionInfo(cast<FunctionItem>(member.item)).signature.result, member.outer, type);
+      return substitute(functionInfo(cast<FunctionItem>(member.item)).signature.result,
+                        member.outer, type);
     }
     engine_.report(expr->span, diag::DereferenceOfValue, print(type));
     return type;
@@ -92,7 +109,8 @@ Type* Checker::checkUnary(UnaryExpr* expr, Type* expected) {
   if (type->is(Kind::Error) || type->is(Kind::Never))
     return type;
   bool negate = expr->op == UnaryOp::Negate;
-  if (negate && (type->isNumeric() || (type->is(Kind::Infer) && type->inferKind != InferKind::General)))
+  if (negate &&
+      (type->isNumeric() || (type->is(Kind::Infer) && type->inferKind != InferKind::General)))
     return type;
   if (!negate && (type->isInteger() || type->is(Kind::Bool) || type->isInferInteger()))
     return type;
@@ -128,12 +146,14 @@ Type* Checker::checkUnary(UnaryExpr* expr, Type* expected) {
               value.item = function;
               value.self = type;
               fillTarget(expr->method, value, bound.args);
-              Type* result = shallow(substitute(functionInfo(function).signature.result, bound.args, type));
+              Type* result =
+                  shallow(substitute(functionInfo(function).signature.result, bound.args, type));
               return result->is(Kind::Projection) ? normaliseDeep(result) : result;
             }
     }
   }
-  engine_.report(expr->span, diag::NoSuchOperator, ast::spelling(expr->op), "`" + print(type) + "`");
+  engine_.report(expr->span, diag::NoSuchOperator, ast::spelling(expr->op),
+                 "`" + print(type) + "`");
   return types_.error();
 }
 
@@ -169,7 +189,8 @@ Type* Checker::checkBorrow(BorrowExpr* expr, Type* expected) {
     if (isKept(operand))
       checkWritable(operand, true);
     else
-      engine_.report(operand->span, diag::BadAssignTarget).primary("a value of its own, and no part of its owner");
+      engine_.report(operand->span, diag::BadAssignTarget)
+          .primary("a value of its own, and no part of its owner");
   }
   return types_.reference(Mutability::Mutable, type);
 }
@@ -190,7 +211,8 @@ Type* Checker::checkBinary(BinaryExpr* expr, Type* expected) {
     if (isComparison(each->op) || each->op == BinaryOp::And || each->op == BinaryOp::Or)
       hint = nullptr;
   Type* solid = hint ? shallow(hint) : nullptr;
-  if (solid && !solid->isNumeric() && !(solid->is(Kind::Infer) && solid->inferKind != InferKind::General))
+  if (solid && !solid->isNumeric() &&
+      !(solid->is(Kind::Infer) && solid->inferKind != InferKind::General))
     hint = nullptr;
   BinaryExpr* innermost = chain.back();
   bool logical = innermost->op == BinaryOp::And || innermost->op == BinaryOp::Or;
@@ -207,8 +229,8 @@ Type* Checker::checkBinary(BinaryExpr* expr, Type* expected) {
     else
       type = check(innermost->left, nullptr);
     Target method;
-    type = operatorType(innermost->op, innermost->opSpan, innermost->left, type, innermost->right, right,
-                        true, method);
+    type = operatorType(innermost->op, innermost->opSpan, innermost->left, type, innermost->right,
+                        right, true, method);
     innermost->method = method;
     setType(innermost, type);
     if (isComparison(innermost->op) && !method.item)
@@ -235,7 +257,8 @@ Type* Checker::binaryType(BinaryExpr* expr, Type* left, Type*) {
   }
   Target method;
   Type* right = nullptr;
-  Type* result = operatorType(expr->op, expr->opSpan, expr->left, left, expr->right, right, false, method);
+  Type* result =
+      operatorType(expr->op, expr->opSpan, expr->left, left, expr->right, right, false, method);
   expr->method = method;
   if (method.selfType)
     noteType(&expr->method.selfType);
@@ -244,8 +267,8 @@ Type* Checker::binaryType(BinaryExpr* expr, Type* left, Type*) {
   return result;
 }
 
-bool Checker::userOperator(BinaryOp op, Type* left, Expr* right, Type*& rightType, bool rightChecked,
-                           Target& method, Type*& result) {
+bool Checker::userOperator(BinaryOp op, Type* left, Expr* right, Type*& rightType,
+                           bool rightChecked, Target& method, Type*& result) {
   TraitItem* trait = lang(traitOf(op));
   if (!trait)
     return false;
@@ -348,7 +371,9 @@ Type* Checker::operatorType(BinaryOp op, Span span, Expr* leftExpr, Type* left, 
     std::string operands = "`" + print(one) + "`";
     if (two && two != one)
       operands += " and `" + print(two) + "`";
-    engine_.report(span.valid() ? span : leftExpr->span, diag::NoSuchOperator, ast::spelling(op), operands)
+    engine_
+        .report(span.valid() ? span : leftExpr->span, diag::NoSuchOperator, ast::spelling(op),
+                operands)
         .label(leftExpr->span.to(right->span), "");
     return types_.error();
   };
@@ -370,9 +395,11 @@ Type* Checker::operatorType(BinaryOp op, Span span, Expr* leftExpr, Type* left, 
     }
     if (!unifier_.unify(left, other) && !other->is(Kind::Never)) {
       // Views and what they look at compare element by element.
-      bool sequences = left->isSequence() && other->isSequence() && (left->is(Kind::Slice) || other->is(Kind::Slice)) &&
+      bool sequences = left->isSequence() && other->isSequence() &&
+                       (left->is(Kind::Slice) || other->is(Kind::Slice)) &&
                        unifier_.unify(left->args[0], other->args[0]);
-      if (!sequences && !unifier_.resolve(left)->has(Type::HasError) && !unifier_.resolve(other)->has(Type::HasError))
+      if (!sequences && !unifier_.resolve(left)->has(Type::HasError) &&
+          !unifier_.resolve(other)->has(Type::HasError))
         engine_.report(right->span, diag::TypeMismatch, print(left), print(other))
             .label(leftExpr->span, "the left operand is `" + print(left) + "`");
       return types_.boolean();
@@ -417,13 +444,15 @@ Type* Checker::operatorType(BinaryOp op, Span span, Expr* leftExpr, Type* left, 
       return refused(left, count);
     if (count->is(Kind::Infer) && count->inferKind == InferKind::General)
       unifier_.unify(count, unifier_.fresh(InferKind::Integer));
-    else if (!count->isInteger() && !count->isInferInteger() && !count->is(Kind::Error) && !count->is(Kind::Never))
+    else if (!count->isInteger() && !count->isInferInteger() && !count->is(Kind::Error) &&
+             !count->is(Kind::Never))
       return refused(left, count);
     return left;
   }
   bool wrap = op == BinaryOp::WrapAdd || op == BinaryOp::WrapSub || op == BinaryOp::WrapMul;
   bool bits = op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor;
-  bool leftNumber = left->isNumeric() || (left->is(Kind::Infer) && left->inferKind != InferKind::General);
+  bool leftNumber =
+      left->isNumeric() || (left->is(Kind::Infer) && left->inferKind != InferKind::General);
   if (left->isNominal() || left->is(Kind::Param) || left->is(Kind::Projection)) {
     if (userOperator(op, left, right, rightType, rightChecked, method, result))
       return result;
@@ -435,7 +464,9 @@ Type* Checker::operatorType(BinaryOp op, Span span, Expr* leftExpr, Type* left, 
     return refused(left, other);
   }
   // `2.0 * vector`: an impl for the builtin type, chosen by the right operand.
-  Type* hint = leftNumber || left->is(Kind::Infer) || left->is(Kind::String) || left->is(Kind::Bool) ? left : nullptr;
+  Type* hint = leftNumber || left->is(Kind::Infer) || left->is(Kind::String) || left->is(Kind::Bool)
+                   ? left
+                   : nullptr;
   Type* other;
   if (isa<ByteExpr>(right) && (left->isInteger() || left->isInferInteger())) {
     rightChecked = true;
@@ -509,10 +540,12 @@ void Checker::finishComparison(const Body::Operation& operation) {
   if (type->has(Type::HasError))
     return;
   llvm::SmallPtrSet<Type*, 8> seen;
-  Answer answer = isStructurally(type, operation.order ? LangTrait::PartialOrd : LangTrait::PartialEq, 0, seen);
+  Answer answer =
+      isStructurally(type, operation.order ? LangTrait::PartialOrd : LangTrait::PartialEq, 0, seen);
   if (answer == Answer::No)
     engine_.report(operation.expr->opSpan.valid() ? operation.expr->opSpan : operation.expr->span,
-                   diag::NoSuchOperator, ast::spelling(operation.expr->op), "`" + print(type) + "`");
+                   diag::NoSuchOperator, ast::spelling(operation.expr->op),
+                   "`" + print(type) + "`");
 }
 
 } // namespace gos::check

@@ -188,14 +188,17 @@ Type* Checker::checkRange(RangeExpr* expr, Type* expected) {
     return types_.error();
   } else if (!solid->isInteger() && !solid->isInferInteger() && !solid->is(Kind::Error) &&
              !solid->is(Kind::Never)) {
-    engine_.report(expr->low ? expr->low->span : expr->high->span, diag::TypeMismatch, "i64", print(solid))
+    engine_
+        .report(expr->low ? expr->low->span : expr->high->span, diag::TypeMismatch, "i64",
+                print(solid))
         .note("a range counts over integers");
     return types_.error();
   }
   return types_.range(element);
 }
 
-std::optional<Member> Checker::takeRangeApart(MethodCallExpr* expr, Type* type, SmallVectorImpl<Argument>& bounds) {
+std::optional<Member> Checker::takeRangeApart(MethodCallExpr* expr, Type* type,
+                                              SmallVectorImpl<Argument>& bounds) {
   if (expr->arguments.size() != 1) {
     engine_.report(expr->span, diag::CallArity, expr->name.name.text(), 1, expr->arguments.size());
     return std::nullopt;
@@ -205,7 +208,8 @@ std::optional<Member> Checker::takeRangeApart(MethodCallExpr* expr, Type* type, 
     engine_.report(expr->arguments[0].value->span, diag::StoredKeyRange);
     return std::nullopt;
   }
-  // The range is never made: its bounds are keys of any type. What asks for its type is content with a range of integers.
+  // The range is never made: its bounds are keys of any type. What asks for its type is content
+  // with a range of integers.
   setType(range, types_.range(types_.i64()));
   StringRef shape = "range";
   if (range->low && range->high)

@@ -32,7 +32,8 @@ Variable* Checker::useVariable(const Local& local, Span span, bool report) {
   }
   if (!body_->borrows.empty() && report)
     reportConflict(variable, span, false);
-  for (Frame* frame = body_->frame; frame && frame->owner != variable->owner; frame = frame->outer) {
+  for (Frame* frame = body_->frame; frame && frame->owner != variable->owner;
+       frame = frame->outer) {
     if (!frame->closure)
       break;
     if (!llvm::is_contained(frame->captures, variable)) {
@@ -94,7 +95,8 @@ static bool numericConstant(Type* type, StringRef name, uint64_t& bits, Kind& ki
     }
     if (name == "MAX") {
       bits = type->isSigned() ? (uint64_t(1) << (width - 1)) - 1
-                              : width == 64 ? ~uint64_t(0) : (uint64_t(1) << width) - 1;
+             : width == 64    ? ~uint64_t(0)
+                              : (uint64_t(1) << width) - 1;
       return true;
     }
     return false;
@@ -177,7 +179,8 @@ ValuePath Checker::associated(Type* type, const PathSegment& segment, Span span)
   value.self = member.self;
   if (auto* constant = dyn_cast<ConstItem>(member.item)) {
     value.kind = TargetKind::AssociatedConst;
-    value.type = substitute(constInfo(constant).type, member.outer, member.self ? member.self : type);
+    value.type =
+        substitute(constInfo(constant).type, member.outer, member.self ? member.self : type);
     if (!value.self)
       value.self = type;
     noteConstUse(constant);
@@ -217,9 +220,11 @@ ValuePath Checker::fromBinding(const Binding& binding, const PathSegment& segmen
     return value;
   }
   Type* wanted = expected && binding.variantOf ? shallow(expected)->withoutReferences() : nullptr;
-  bool variantWins = binding.variantOf && (!binding.type || !isa<StructItem>(binding.type) ||
-                                           (wanted && wanted->is(Kind::Enum) && (wanted->item == binding.variantOf ||
-                                                                       wanted->item == binding.otherVariantOf)));
+  bool variantWins =
+      binding.variantOf &&
+      (!binding.type || !isa<StructItem>(binding.type) ||
+       (wanted && wanted->is(Kind::Enum) &&
+        (wanted->item == binding.variantOf || wanted->item == binding.otherVariantOf)));
   if (binding.type && !variantWins) {
     if (!checkVisible(binding.type, "type", segment.ident.span))
       return value;
@@ -254,7 +259,8 @@ ValuePath Checker::fromBinding(const Binding& binding, const PathSegment& segmen
         chosen = cast<EnumItem>(hint->item);
       if (!chosen) {
         engine_.report(segment.ident.span, diag::AmbiguousVariant, segment.ident.name.text(),
-                       binding.variantOf->name.name.text(), binding.otherVariantOf->name.name.text());
+                       binding.variantOf->name.name.text(),
+                       binding.otherVariantOf->name.name.text());
         return value;
       }
       return variantValue(chosen, *variantIndex(chosen, segment.ident.name), expected);
@@ -262,10 +268,9 @@ ValuePath Checker::fromBinding(const Binding& binding, const PathSegment& segmen
     ValuePath variant = variantValue(binding.variantOf, binding.variant, expected);
     if (segment.hasArgs && !segment.args.empty()) {
       variant.outer.clear();
-      SmallVector<Type*, 4> args =
-          typeArguments(segment, nominal(binding.variantOf).generics.size(),
-                        nominal(binding.variantOf).generics, body_->context, TypeUse::Local,
-                        binding.variantOf->name.name.text());
+      SmallVector<Type*, 4> args = typeArguments(
+          segment, nominal(binding.variantOf).generics.size(), nominal(binding.variantOf).generics,
+          body_->context, TypeUse::Local, binding.variantOf->name.name.text());
       variant.outer.assign(args.begin(), args.end());
     }
     return variant;
@@ -327,7 +332,8 @@ ValuePath Checker::resolveValue(const Path& path, Type* expected) {
     }
     constexpr uint8_t kSpaces = resolve::kValue | resolve::kVariant | resolve::kType;
     // Values first: a type of the name in a nearer scope must not hide a function.
-    const Binding* binding = resolver_.lookup(context.scope, name, resolve::kValue | resolve::kVariant);
+    const Binding* binding =
+        resolver_.lookup(context.scope, name, resolve::kValue | resolve::kVariant);
     if (!binding || (!binding->value && binding->variantOf))
       if (const Binding* any = resolver_.lookup(context.scope, name, kSpaces))
         if (!binding || any->type)
@@ -349,7 +355,8 @@ ValuePath Checker::resolveValue(const Path& path, Type* expected) {
     if (engine_.errorCount() <= resolve::Resolver::kManyErrors)
       for (const Local& local : locals_)
         locals.push_back(local.name.text());
-    if (const Binding* module = resolver_.lookup(context.scope, name, resolve::kModule | resolve::kTrait)) {
+    if (const Binding* module =
+            resolver_.lookup(context.scope, name, resolve::kModule | resolve::kTrait)) {
       engine_.report(first.ident.span, diag::WrongNamespace, name.text(),
                      module->module ? "a module" : "a trait", "a value");
       return {};
@@ -400,7 +407,8 @@ ValuePath Checker::resolveValue(const Path& path, Type* expected) {
         if (!checkVisible(binding.type, "type", segment.ident.span))
           return {};
         // `Enum::Variant` of a generic enum: what is expected says the arguments.
-        if (auto* item = dyn_cast<EnumItem>(binding.type); item && used + 1 == segments.size() && !segment.hasArgs)
+        if (auto* item = dyn_cast<EnumItem>(binding.type);
+            item && used + 1 == segments.size() && !segment.hasArgs)
           if (std::optional<uint32_t> index = variantIndex(item, segments[used].ident.name)) {
             ValuePath value = variantValue(item, *index, expected);
             return value;
@@ -419,8 +427,9 @@ ValuePath Checker::resolveValue(const Path& path, Type* expected) {
         value.self = unifier_.fresh();
         TraitInfo& info = traitInfo(trait);
         if (segment.hasArgs) {
-          SmallVector<Type*, 4> args = typeArguments(segment, info.generics.size(), info.generics,
-                                                     context, TypeUse::Local, trait->name.name.text());
+          SmallVector<Type*, 4> args =
+              typeArguments(segment, info.generics.size(), info.generics, context, TypeUse::Local,
+                            trait->name.name.text());
           value.outer.assign(args.begin(), args.end());
         } else {
           openArgs(info.generics, value.outer);
@@ -439,8 +448,8 @@ ValuePath Checker::resolveValue(const Path& path, Type* expected) {
         }
         return value;
       } else {
-        engine_.report(segment.ident.span, diag::WrongNamespace, segment.ident.name.text(), "a value",
-                       "a module or a type");
+        engine_.report(segment.ident.span, diag::WrongNamespace, segment.ident.name.text(),
+                       "a value", "a module or a type");
         return {};
       }
     }
@@ -495,8 +504,9 @@ SmallVector<Type*, 4> Checker::openTypeArgs(ArrayRef<Parameter*> generics, const
       args.push_back(fresh);
       continue;
     }
-    body_->opened.push_back({fresh, span,
-                             ("type argument `" + generics[args.size()]->name.text() + "` of `" + name + "`").str()});
+    body_->opened.push_back(
+        {fresh, span,
+         ("type argument `" + generics[args.size()]->name.text() + "` of `" + name + "`").str()});
     args.push_back(fresh);
   }
   return args;
@@ -533,7 +543,8 @@ Type* Checker::checkPath(PathExpr* expr, Type* expected) {
   case TargetKind::Variant: {
     bool isStruct = value.kind == TargetKind::Struct;
     auto* structure = isStruct ? cast<StructItem>(value.item) : nullptr;
-    const VariantDecl* variant = isStruct ? nullptr : &cast<EnumItem>(value.item)->variants[value.index];
+    const VariantDecl* variant =
+        isStruct ? nullptr : &cast<EnumItem>(value.item)->variants[value.index];
     StructShape shape = isStruct ? structure->shape : variant->shape;
     ArrayRef<FieldDecl> fields = isStruct ? structure->fields : variant->fields;
     StringRef name = isStruct ? structure->name.name.text() : variant->name.name.text();

@@ -48,9 +48,10 @@ bool Checker::resolvePatternPath(const Path& path, Type* type, Target& target, S
   if (value.kind == TargetKind::None)
     return false;
   fillTarget(target, value, value.outer);
-  // An enum of the library marked `#[opaque]` may change inside: it is asked with functions (language.md section 12).
-  if (target.kind == TargetKind::Variant && body_->package != 0 && scopeOf(target.item)->package == 0 &&
-      hasAttribute(target.item, "opaque")) {
+  // An enum of the library marked `#[opaque]` may change inside: it is asked with functions
+  // (language.md section 12).
+  if (target.kind == TargetKind::Variant && body_->package != 0 &&
+      scopeOf(target.item)->package == 0 && hasAttribute(target.item, "opaque")) {
     engine_.report(path.span, diag::PatternOnOpaque, print(type));
     target = {};
     return false;
@@ -74,8 +75,8 @@ void Checker::checkOr(OrPattern* pattern, Type* type, PatternScope& scope) {
         if (each->variable->name == binding->variable->name)
           twin = each;
       if (!twin) {
-        engine_.report(binding->span, diag::UnresolvedName, "binding",
-                       binding->variable->name.text())
+        engine_
+            .report(binding->span, diag::UnresolvedName, "binding", binding->variable->name.text())
             .note("the first alternative does not bind it");
         continue;
       }
@@ -88,7 +89,8 @@ void Checker::checkOr(OrPattern* pattern, Type* type, PatternScope& scope) {
       if (llvm::none_of(other.bindings, [&](BindingPattern* binding) {
             return binding->variable->name == each->variable->name;
           }))
-        engine_.report(alternative->span, diag::UnresolvedName, "binding", each->variable->name.text())
+        engine_
+            .report(alternative->span, diag::UnresolvedName, "binding", each->variable->name.text())
             .note("every alternative binds the same names");
   }
   scope.bindings.append(first.bindings.begin(), first.bindings.end());
@@ -108,7 +110,8 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
   Type* solid = shallow(type);
   if (solid->is(Kind::Projection))
     solid = shallow(normaliseDeep(solid));
-  if (solid->is(Kind::Ref) && !isa<ReferencePattern, BindingPattern, WildcardPattern, OrPattern>(pattern))
+  if (solid->is(Kind::Ref) &&
+      !isa<ReferencePattern, BindingPattern, WildcardPattern, OrPattern>(pattern))
     solid = shallow(solid->args[0]);
   pattern->type = solid;
   noteType(&pattern->type);
@@ -138,7 +141,8 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
       Type* plain = shallow(solid->withoutReferences());
       if (plain->is(Kind::Enum)) {
         auto* item = cast<EnumItem>(plain->item);
-        const Binding* found = resolver_.lookup(body_->context.scope, variable->name, resolve::kVariant);
+        const Binding* found =
+            resolver_.lookup(body_->context.scope, variable->name, resolve::kVariant);
         std::optional<uint32_t> index;
         if (found)
           index = variantIndex(item, variable->name);
@@ -197,9 +201,10 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
           return;
         }
         // A variant of another type: surely not meant as a new name.
-        if (!found->value && found->variantOf && !plain->is(Kind::Error) && !plain->is(Kind::Never) &&
-            llvm::isUpper(variable->name.text().front())) {
-          mismatch(types_.nominal(Kind::Enum, found->variantOf, nominal(found->variantOf).type->args));
+        if (!found->value && found->variantOf && !plain->is(Kind::Error) &&
+            !plain->is(Kind::Never) && llvm::isUpper(variable->name.text().front())) {
+          mismatch(
+              types_.nominal(Kind::Enum, found->variantOf, nominal(found->variantOf).type->args));
           bindVariable(variable, types_.error(), scope);
           scope.bindings.push_back(binding);
           return;
@@ -246,7 +251,8 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
         continue;
       }
       Type* final = shallow(found);
-      if (!final->isNumeric() && !final->is(Kind::Char) && !final->is(Kind::Infer) && !final->is(Kind::Error))
+      if (!final->isNumeric() && !final->is(Kind::Char) && !final->is(Kind::Infer) &&
+          !final->is(Kind::Error))
         engine_.report(bound->span, diag::TypeMismatch, "a number or a character", print(final));
     }
     return;
@@ -274,7 +280,8 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
       found = types_.nominal(Kind::Struct, path->target.item, path->target.typeArgs);
       if (cast<StructItem>(path->target.item)->shape != StructShape::Unit) {
         engine_.report(pattern->span, diag::ConstructorShape, path->target.item->name.name.text(),
-                       "a struct with fields", path->target.item->name.name.text().str() + " { .. }");
+                       "a struct with fields",
+                       path->target.item->name.name.text().str() + " { .. }");
         return;
       }
       break;
@@ -315,11 +322,13 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
     }
     bool isStruct = tuple->target.kind == TargetKind::Struct;
     Item* item = tuple->target.item;
-    const VariantDecl* variant = isStruct ? nullptr : &cast<EnumItem>(item)->variants[tuple->target.index];
+    const VariantDecl* variant =
+        isStruct ? nullptr : &cast<EnumItem>(item)->variants[tuple->target.index];
     ArrayRef<FieldDecl> fields = isStruct ? cast<StructItem>(item)->fields : variant->fields;
     StructShape shape = isStruct ? cast<StructItem>(item)->shape : variant->shape;
     StringRef name = (isStruct ? item->name.name : variant->name.name).text();
-    Type* found = types_.nominal(isStruct ? Kind::Struct : Kind::Enum, item, tuple->target.typeArgs);
+    Type* found =
+        types_.nominal(isStruct ? Kind::Struct : Kind::Enum, item, tuple->target.typeArgs);
     if (!unifier_.unify(solid, found)) {
       mismatch(found);
       return bindAll(tuple->elements);
@@ -349,7 +358,8 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
       }
       size_t at = hasRest && i > rest ? fields.size() - (tuple->elements.size() - i) : i;
       if (home && !resolver_.isVisible(fields[at].visibility, home, body_->context.scope))
-        engine_.report(tuple->elements[i]->span, diag::PrivateField, std::to_string(at), print(found));
+        engine_.report(tuple->elements[i]->span, diag::PrivateField, std::to_string(at),
+                       print(found));
       checkPattern(tuple->elements[i], substitute(fields[at].resolved, found->args, found), scope);
     }
     return;
@@ -362,7 +372,8 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
         checkPattern(field.pattern, types_.error(), scope);
     };
     if (!resolvePatternPath(structure->path, solid, structure->target, StructShape::Named) ||
-        (structure->target.kind != TargetKind::Variant && structure->target.kind != TargetKind::Struct)) {
+        (structure->target.kind != TargetKind::Variant &&
+         structure->target.kind != TargetKind::Struct)) {
       if (structure->target.kind != TargetKind::None)
         engine_.report(structure->path.span, diag::WrongNamespace,
                        structure->path.segments.back().ident.name.text(), "a value",
@@ -372,18 +383,21 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
     }
     bool isStruct = structure->target.kind == TargetKind::Struct;
     Item* item = structure->target.item;
-    const VariantDecl* variant = isStruct ? nullptr : &cast<EnumItem>(item)->variants[structure->target.index];
+    const VariantDecl* variant =
+        isStruct ? nullptr : &cast<EnumItem>(item)->variants[structure->target.index];
     ArrayRef<FieldDecl> fields = isStruct ? cast<StructItem>(item)->fields : variant->fields;
     StructShape shape = isStruct ? cast<StructItem>(item)->shape : variant->shape;
     StringRef name = (isStruct ? item->name.name : variant->name.name).text();
-    Type* found = types_.nominal(isStruct ? Kind::Struct : Kind::Enum, item, structure->target.typeArgs);
+    Type* found =
+        types_.nominal(isStruct ? Kind::Struct : Kind::Enum, item, structure->target.typeArgs);
     if (!unifier_.unify(solid, found)) {
       mismatch(found);
       return bindFields();
     }
     found = unifier_.resolve(found);
     if (shape == StructShape::Tuple) {
-      engine_.report(structure->path.span, diag::ConstructorShape, name, "a tuple", (name + "(..)").str());
+      engine_.report(structure->path.span, diag::ConstructorShape, name, "a tuple",
+                     (name + "(..)").str());
       return bindFields();
     }
     ModuleScope* home = isStruct ? scopeOf(item) : nullptr;

@@ -154,7 +154,8 @@ void Checker::checkWritable(Expr* place, bool borrow, bool topLevel) {
     if (path->target.kind == TargetKind::Static && cast<StaticItem>(path->target.item)->isMutable)
       return;
     if (path->target.kind == TargetKind::Static || path->target.kind == TargetKind::Const ||
-        path->target.kind == TargetKind::AssociatedConst || path->target.kind == TargetKind::ConstParam) {
+        path->target.kind == TargetKind::AssociatedConst ||
+        path->target.kind == TargetKind::ConstParam) {
       if (borrow)
         engine_.report(place->span, diag::MutableBorrowOfImmutable, name);
       else

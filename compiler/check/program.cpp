@@ -90,10 +90,12 @@ void Checker::run(Program& program) {
     if (program.main && program.main != implicit) {
       const Signature& signature = functionInfo(program.main).signature;
       if (!signature.parameters.empty())
-        engine_.report(program.main->name.span, diag::CallArity, "main", 0, signature.parameters.size());
+        engine_.report(program.main->name.span, diag::CallArity, "main", 0,
+                       signature.parameters.size());
       Type* result = signature.result;
-      bool good = result->isUnit() || result->has(Type::HasError) || result->is(Kind::Never) ||
-                  (result->is(Kind::Enum) && result->item == lang_.result && result->args[0]->isUnit());
+      bool good =
+          result->isUnit() || result->has(Type::HasError) || result->is(Kind::Never) ||
+          (result->is(Kind::Enum) && result->item == lang_.result && result->args[0]->isUnit());
       if (!good)
         engine_.report(program.main->returnType->span, diag::TypeMismatch, "() or Result<(), E>",
                        types::print(result));
@@ -185,7 +187,8 @@ FunctionItem* Checker::instance(FunctionItem* function, ArrayRef<Type*> args, Ty
       parameters.push_back(substitute(parameter, args, self));
     made->signature.parameters = types_.list<Type*>(parameters);
     made->signature.result = substitute(info.signature.result, args, self);
-    made->signature.self = info.signature.self ? substitute(info.signature.self, args, self) : nullptr;
+    made->signature.self =
+        info.signature.self ? substitute(info.signature.self, args, self) : nullptr;
     made->body = State::Running;
     queue_.push_back(clone);
     if (!body_)
@@ -217,7 +220,9 @@ Type* Checker::payloadType(Type* type, unsigned variant, unsigned field) {
   return resolved ? substitute(resolved, type->args, type) : types_.error();
 }
 
-Type* Checker::constantType(Item* item) { return constInfo(item).type; }
+Type* Checker::constantType(Item* item) {
+  return constInfo(item).type;
+}
 
 Selected Checker::select(FunctionItem* function, ArrayRef<Type*> args, Type* self) {
   Selected selected{function, args, self, false};
@@ -247,7 +252,8 @@ Selected Checker::select(FunctionItem* function, ArrayRef<Type*> args, Type* sel
     ImplMatch match;
     if (!findImpl(each, self, each == trait ? traitArgs : ArrayRef<Type*>(), match))
       continue;
-    if (auto* found = dyn_cast_or_null<FunctionItem>(implMember(*match.impl, function->name.name))) {
+    if (auto* found =
+            dyn_cast_or_null<FunctionItem>(implMember(*match.impl, function->name.name))) {
       SmallVector<Type*, 4> all(match.args.begin(), match.args.end());
       all.append(methodArgs.begin(), methodArgs.end());
       selected.function = found;
@@ -319,7 +325,8 @@ std::optional<Selected> Checker::hook(Hook which, Type* type) {
     ImplMatch match;
     if (!trait || !findImpl(trait, type, {}, match))
       continue;
-    if (auto* function = dyn_cast_or_null<FunctionItem>(implMember(*match.impl, context_.names.intern(method))))
+    if (auto* function =
+            dyn_cast_or_null<FunctionItem>(implMember(*match.impl, context_.names.intern(method))))
       return Selected{function, types_.list<Type*>(match.args), nullptr, false};
   }
   return std::nullopt;
@@ -343,7 +350,8 @@ std::optional<Selected> Checker::methodNamed(Type* type, StringRef name) {
   return Selected{function, types_.list<Type*>(args), member.self, false};
 }
 
-// ---- the front ------------------------------------------------------------------------------------
+// ---- the front
+// ------------------------------------------------------------------------------------
 
 Program::Program() = default;
 Program::Program(std::unique_ptr<Checker> checker) : checker_(std::move(checker)) {}
@@ -351,34 +359,55 @@ Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
 
-types::TypeTable& Program::types() { return checker_->types(); }
-const Signature& Program::signature(ast::FunctionItem* function) { return checker_->signature(function); }
-bool Program::ensureChecked(ast::FunctionItem* function) { return checker_->ensureChecked(function); }
-bool Program::ensureConstant(ast::Item* item) { return checker_->ensureConstant(item); }
-ast::FunctionItem* Program::instance(ast::FunctionItem* function, ArrayRef<Type*> typeArgs, Type* self) {
+types::TypeTable& Program::types() {
+  return checker_->types();
+}
+const Signature& Program::signature(ast::FunctionItem* function) {
+  return checker_->signature(function);
+}
+bool Program::ensureChecked(ast::FunctionItem* function) {
+  return checker_->ensureChecked(function);
+}
+bool Program::ensureConstant(ast::Item* item) {
+  return checker_->ensureConstant(item);
+}
+ast::FunctionItem* Program::instance(ast::FunctionItem* function, ArrayRef<Type*> typeArgs,
+                                     Type* self) {
   return checker_->instance(function, typeArgs, self);
 }
 Type* Program::substitute(Type* type, ArrayRef<Type*> args, Type* self) {
   return checker_->substitute(type, args, self);
 }
-Type* Program::representation(Type* newtype) { return checker_->representation(newtype); }
-Type* Program::fieldType(Type* structType, unsigned field) { return checker_->fieldType(structType, field); }
+Type* Program::representation(Type* newtype) {
+  return checker_->representation(newtype);
+}
+Type* Program::fieldType(Type* structType, unsigned field) {
+  return checker_->fieldType(structType, field);
+}
 Type* Program::payloadType(Type* enumType, unsigned variant, unsigned field) {
   return checker_->payloadType(enumType, variant, field);
 }
-Type* Program::constantType(ast::Item* item) { return checker_->constantType(item); }
+Type* Program::constantType(ast::Item* item) {
+  return checker_->constantType(item);
+}
 Selected Program::select(ast::FunctionItem* function, ArrayRef<Type*> typeArgs, Type* self) {
   return checker_->select(function, typeArgs, self);
 }
 ast::ConstItem* Program::selectConst(ast::ConstItem* item, Type* self) {
   return checker_->selectConst(item, self);
 }
-std::optional<Selected> Program::hook(Hook which, Type* type) { return checker_->hook(which, type); }
+std::optional<Selected> Program::hook(Hook which, Type* type) {
+  return checker_->hook(which, type);
+}
 std::optional<Selected> Program::method(Type* type, StringRef name) {
   return checker_->methodNamed(type, name);
 }
-ast::Expr* Program::folded(ast::Expr* expr) const { return checker_->folded(expr); }
-std::string Program::print(Type* type) const { return types::print(type); }
+ast::Expr* Program::folded(ast::Expr* expr) const {
+  return checker_->folded(expr);
+}
+std::string Program::print(Type* type) const {
+  return types::print(type);
+}
 
 Program check(ProgramInput& input, Engine& engine) {
   auto checker = std::make_unique<Checker>(input, engine);

@@ -2,13 +2,17 @@
 // What the checker answers, and what lowering asks it about concrete types.
 //
 // Representation notes for lowering:
-//   * A shared reference is the value: `&T` parameters, `&self` and `&expr` have type T. Only Ref(Mutable, T)
+//   * A shared reference is the value: `&T` parameters, `&self` and `&expr` have type T. Only
+//   Ref(Mutable, T)
 //     is a reference; `.`, `[]`, method calls, `match`, `for` and formatting see through it.
-//   * Implicit conversions have no node: compare Expr::type with the type of the place it goes to. They are
-//     Array and Vec to Slice, &mut of those to &mut Slice, a function path to Fn, Never to anything,
-//     and, for a closure whose type answers (), any body type (the value is dropped).
-//   * An If, Match or Block of type () whose branches have values drops them (a discarded statement).
-//   * Expr::type and Target::typeArgs may mention the generic parameters of the function around: substitute.
+//   * Implicit conversions have no node: compare Expr::type with the type of the place it goes to.
+//   They are
+//     Array and Vec to Slice, &mut of those to &mut Slice, a function path to Fn, Never to
+//     anything, and, for a closure whose type answers (), any body type (the value is dropped).
+//   * An If, Match or Block of type () whose branches have values drops them (a discarded
+//   statement).
+//   * Expr::type and Target::typeArgs may mention the generic parameters of the function around:
+//   substitute.
 
 #include "compiler/resolve/resolver.h"
 #include "compiler/types/type_table.h"
@@ -17,9 +21,9 @@
 
 namespace gos::check {
 
-using types::Type;
 using llvm::ArrayRef;
 using llvm::StringRef;
+using types::Type;
 
 class Checker;
 
@@ -34,17 +38,19 @@ enum class RegionKind : uint8_t {
 struct Region {
   ast::Expr* node = nullptr;
   RegionKind kind = RegionKind::Block;
-  Type* type = nullptr;            // of the value to fold back; of Codegen: of its argument (String)
-  ast::Item* enclosing = nullptr;  // FunctionItem, ConstItem or StaticItem; null at type level
+  Type* type = nullptr;           // of the value to fold back; of Codegen: of its argument (String)
+  ast::Item* enclosing = nullptr; // FunctionItem, ConstItem or StaticItem; null at type level
   uint32_t package = 0;
   bool isTypeLevel = false; // an array length: must be folded before types are complete
-  bool isInner = false;     // `codegen!` inside another region, which is complete once the text stands there
+  bool isInner =
+      false; // `codegen!` inside another region, which is complete once the text stands there
 };
 
-/// Types and traits of the library that the language itself knows. Null when the library lacks them.
+/// Types and traits of the library that the language itself knows. Null when the library lacks
+/// them.
 struct LangItems {
-  ast::EnumItem* option = nullptr; // core::Option, variants Some, None
-  ast::EnumItem* result = nullptr; // core::Result, variants Ok, Err
+  ast::EnumItem* option = nullptr;     // core::Option, variants Some, None
+  ast::EnumItem* result = nullptr;     // core::Result, variants Ok, Err
   ast::StructItem* error = nullptr;    // errors::Error
   ast::StructItem* iterator = nullptr; // core::Iterator, the lazy cursor
   uint32_t some = 0, none = 1, ok = 0, err = 1;
@@ -85,9 +91,11 @@ public:
 
   ast::FunctionItem* main = nullptr; // null: a library, or none was found (no error by itself)
   std::vector<PackageInfo> packages; // 0 is the library
-  std::vector<ast::FunctionItem*> functions; // user functions with bodies: methods, default methods, nested ones
-  std::vector<ast::Item*> constants; // ConstItem (also of impls) and StaticItem, in dependency order
-  std::vector<Region> regions;       // in order of the source of each package
+  std::vector<ast::FunctionItem*>
+      functions; // user functions with bodies: methods, default methods, nested ones
+  std::vector<ast::Item*>
+      constants;               // ConstItem (also of impls) and StaticItem, in dependency order
+  std::vector<Region> regions; // in order of the source of each package
   LangItems lang;
 
   types::TypeTable& types();
@@ -95,10 +103,12 @@ public:
   /// Sees to it that the body of a library function is checked (user functions are). False when the
   /// body has errors.
   bool ensureChecked(ast::FunctionItem* function);
-  /// The same for the initialiser of a const or static of the library, which `constants` need not list.
+  /// The same for the initialiser of a const or static of the library, which `constants` need not
+  /// list.
   bool ensureConstant(ast::Item* item);
-  /// For a generic function with `typeInfo` of a parameter: the clone for these arguments, checked. Any
-  /// other function is answered as it is. Clones are not generic: lower them without type arguments.
+  /// For a generic function with `typeInfo` of a parameter: the clone for these arguments, checked.
+  /// Any other function is answered as it is. Clones are not generic: lower them without type
+  /// arguments.
   ast::FunctionItem* instance(ast::FunctionItem* function, ArrayRef<Type*> typeArgs, Type* self);
 
   /// Replaces parameters and then projections.
@@ -111,13 +121,15 @@ public:
   Type* payloadType(Type* enumType, unsigned variant, unsigned field);
   /// The declared type of a const or static.
   Type* constantType(ast::Item* item);
-  /// The function that a target means once types are concrete: `typeArgs` and `self` already substituted.
+  /// The function that a target means once types are concrete: `typeArgs` and `self` already
+  /// substituted.
   Selected select(ast::FunctionItem* function, ArrayRef<Type*> typeArgs, Type* self);
   /// The ConstItem that an AssociatedConst target means for a concrete self type.
   ast::ConstItem* selectConst(ast::ConstItem* item, Type* self);
   /// The user's method for a behaviour of a concrete type, if an impl replaces it.
   std::optional<Selected> hook(Hook which, Type* type);
-  /// The user's `next` of a type that `for` iterates, and kin: any method by name on a concrete type.
+  /// The user's `next` of a type that `for` iterates, and kin: any method by name on a concrete
+  /// type.
   std::optional<Selected> method(Type* type, StringRef name);
   /// What stands in the place of an expression after folds.
   ast::Expr* folded(ast::Expr* expr) const;

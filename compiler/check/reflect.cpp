@@ -5,7 +5,8 @@
 
 namespace gos::check {
 
-bool Checker::reflect(Type* type, Span span, SmallVectorImpl<std::pair<StringRef, StringRef>>& pairs) {
+bool Checker::reflect(Type* type, Span span,
+                      SmallVectorImpl<std::pair<StringRef, StringRef>>& pairs) {
   type = unifier_.resolve(type)->withoutReferences();
   if (type->has(Type::HasError))
     return false;
@@ -13,7 +14,9 @@ bool Checker::reflect(Type* type, Span span, SmallVectorImpl<std::pair<StringRef
     engine_.report(span, diag::NothingToReflect, print(type));
     return false;
   };
-  auto text = [&](Type* each) { return context_.string(types::print(each, nullptr, size_t(1) << 20)); };
+  auto text = [&](Type* each) {
+    return context_.string(types::print(each, nullptr, size_t(1) << 20));
+  };
   if (type->is(Kind::Struct)) {
     auto* structure = cast<StructItem>(type->item);
     resolveFields(structure);
@@ -50,8 +53,8 @@ bool Checker::reflect(Type* type, Span span, SmallVectorImpl<std::pair<StringRef
 bool Checker::checkReflectiveFor(ForExpr* expr) {
   auto* call = dyn_cast<CallExpr>(folded(expr->iterable));
   auto* path = call ? dyn_cast<PathExpr>(call->callee) : nullptr;
-  if (!path || path->path.segments.size() != 1 || path->path.segments[0].ident.name != typeInfoName_ ||
-      isLocal(typeInfoName_))
+  if (!path || path->path.segments.size() != 1 ||
+      path->path.segments[0].ident.name != typeInfoName_ || isLocal(typeInfoName_))
     return false;
   auto* pattern = dyn_cast<TuplePattern>(expr->pattern);
   if (!pattern || pattern->elements.size() != 2)
@@ -98,7 +101,8 @@ bool Checker::checkReflectiveFor(ForExpr* expr) {
 
 /// `field_of(value, "name")` in an unrolled body is the field.
 Type* Checker::checkFieldOf(CallExpr* expr, Type* expected) {
-  auto* name = expr->arguments.size() == 2 ? dyn_cast<StringExpr>(expr->arguments[1].value) : nullptr;
+  auto* name =
+      expr->arguments.size() == 2 ? dyn_cast<StringExpr>(expr->arguments[1].value) : nullptr;
   if (!name || !unrolling_) {
     engine_.report(expr->span, diag::NothingToReflect, "field_of")
         .note("it is known inside `for (name, ty) in typeInfo::<T>()`, with that name");

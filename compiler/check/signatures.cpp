@@ -67,15 +67,16 @@ Type* Checker::resolveTypeInner(TypeNode* node, const ItemContext& context, Type
   case TypeNodeKind::Reference: {
     auto* reference = cast<ReferenceTypeNode>(node);
     bool outer = use == TypeUse::Parameter || use == TypeUse::Local || library;
-    Type* target = resolveType(reference->target, context,
-                               outer ? TypeUse::Parameter : TypeUse::Argument);
+    Type* target =
+        resolveType(reference->target, context, outer ? TypeUse::Parameter : TypeUse::Argument);
     if (target->is(Kind::Ref)) {
       engine_.report(node->span, diag::EscapingReference, "taken of a reference");
       return types_.error();
     }
     if (!outer) {
-      engine_.report(node->span, diag::EscapingReference,
-                     use == TypeUse::Result ? "returned" : "stored in a value")
+      engine_
+          .report(node->span, diag::EscapingReference,
+                  use == TypeUse::Result ? "returned" : "stored in a value")
           .help("values are copied without cost to their owner: write the type without `&`");
       return types_.error();
     }
@@ -88,8 +89,8 @@ Type* Checker::resolveTypeInner(TypeNode* node, const ItemContext& context, Type
     SmallVector<Type*, 8> parameters;
     for (TypeNode* parameter : function->parameters)
       parameters.push_back(resolveType(parameter, context, TypeUse::Parameter));
-    Type* result = function->result ? resolveType(function->result, context, TypeUse::Result)
-                                    : types_.unit();
+    Type* result =
+        function->result ? resolveType(function->result, context, TypeUse::Result) : types_.unit();
     return types_.function(parameters, result);
   }
   }
@@ -124,7 +125,8 @@ SmallVector<Type*, 4> Checker::typeArguments(const PathSegment& segment, size_t 
     }
     if (i < parameters.size() && parameters[i]->defaultConst) {
       OutOfBody outside(*this);
-      Type* value = constArgument(parameters[i]->defaultConst, parameters[i], infoOf(parameters[i]->owner)->context);
+      Type* value = constArgument(parameters[i]->defaultConst, parameters[i],
+                                  infoOf(parameters[i]->owner)->context);
       args.push_back(substitute(value, args, context.self));
       continue;
     }
@@ -168,9 +170,8 @@ Type* Checker::builtinType(Name name, const PathSegment& segment, const ItemCont
 Type* Checker::namedType(Item* item, const PathSegment& segment, const ItemContext& context,
                          TypeUse use) {
   NominalInfo& info = nominal(item);
-  SmallVector<Type*, 4> args =
-      typeArguments(segment, info.generics.size(), info.generics, context, use,
-                    item->name.name.text());
+  SmallVector<Type*, 4> args = typeArguments(segment, info.generics.size(), info.generics, context,
+                                             use, item->name.name.text());
   if (isa<AliasItem>(item))
     return info.type ? substitute(info.type, args, nullptr) : types_.error();
   if (inBody() && !body_->context.bound.empty())
@@ -209,7 +210,9 @@ Type* Checker::resolveTypePath(const Path& path, const ItemContext& context, Typ
         if (parameter->isBroken)
           return types_.error();
         if (parameter->isConst) {
-          engine_.report(first.ident.span, diag::WrongNamespace, name.text(), "a const parameter", "a type")
+          engine_
+              .report(first.ident.span, diag::WrongNamespace, name.text(), "a const parameter",
+                      "a type")
               .label(parameter->span, "declared here");
           return types_.error();
         }
@@ -251,10 +254,15 @@ Type* Checker::resolveTypePath(const Path& path, const ItemContext& context, Typ
         engine_.report(ident.span, diag::NoIndirection, text);
       } else {
         StringRef now;
-        for (auto [old, replacement] : std::initializer_list<std::pair<StringRef, StringRef>>{
-                 {"HashMap", "Map"}, {"HashSet", "Set"}, {"VecDeque", "Deque"}, {"VecQueue", "Queue"},
-                 {"VecStack", "Stack"}, {"BinaryHeap", "MaxHeap"}, {"MaxBinaryHeap", "MaxHeap"},
-                 {"MinBinaryHeap", "MinHeap"}})
+        for (auto [old, replacement] :
+             std::initializer_list<std::pair<StringRef, StringRef>>{{"HashMap", "Map"},
+                                                                    {"HashSet", "Set"},
+                                                                    {"VecDeque", "Deque"},
+                                                                    {"VecQueue", "Queue"},
+                                                                    {"VecStack", "Stack"},
+                                                                    {"BinaryHeap", "MaxHeap"},
+                                                                    {"MaxBinaryHeap", "MaxHeap"},
+                                                                    {"MinBinaryHeap", "MinHeap"}})
           if (text == old)
             now = replacement;
         if (!now.empty()) {
@@ -263,8 +271,8 @@ Type* Checker::resolveTypePath(const Path& path, const ItemContext& context, Typ
           SmallVector<StringRef, 8> more;
           for (Parameter* parameter : context.generics)
             more.push_back(parameter->name.text());
-          resolver_.reportUnknown(ident.span, ident.name, "type", context.scope,
-                                  resolve::kType, more);
+          resolver_.reportUnknown(ident.span, ident.name, "type", context.scope, resolve::kType,
+                                  more);
         } else {
           resolver_.reportUnknown(ident.span, ident.name, "module or type", context.scope,
                                   resolve::kType | resolve::kModule);
@@ -410,7 +418,8 @@ Type* Checker::normalise(Type* type) {
 Type* Checker::substitute(Type* type, ArrayRef<Type*> args, Type* self) {
   if (!type->has(Type::HasParam))
     return type;
-  return types::substitute(types_, type, args, self, [this](Type* each) { return normalise(each); });
+  return types::substitute(types_, type, args, self,
+                           [this](Type* each) { return normalise(each); });
 }
 
 TraitItem* Checker::resolveTraitPath(const Path& path, const ItemContext& context, bool isBound) {
@@ -422,7 +431,8 @@ TraitItem* Checker::resolveTraitPath(const Path& path, const ItemContext& contex
   if (!prefix.binding) {
     if (prefix.reported)
       return nullptr;
-    if (path.segments.size() == 1 && resolver_.lookup(context.scope, last.ident.name, resolve::kType)) {
+    if (path.segments.size() == 1 &&
+        resolver_.lookup(context.scope, last.ident.name, resolve::kType)) {
       if (isBound)
         engine_.report(last.ident.span, diag::UnknownBound, text);
       else
@@ -482,7 +492,8 @@ TraitRef Checker::traitRef(TraitItem* trait, const Path& path, const ItemContext
         engine_.report(arg.label.span, diag::UnknownProjection, trait->name.name.text(),
                        arg.label.name.text());
     } else if (arg.type || arg.value) {
-      Parameter* parameter = args.size() < info.generics.size() ? info.generics[args.size()] : nullptr;
+      Parameter* parameter =
+          args.size() < info.generics.size() ? info.generics[args.size()] : nullptr;
       args.push_back(genericArgument(arg, parameter, context, TypeUse::Argument));
     }
   }
@@ -565,15 +576,16 @@ void Checker::resolveSignature(FunctionItem* item, FunctionInfo& info) {
       Expr* value = parameter.defaultValue;
       if (auto* unary = dyn_cast<UnaryExpr>(value); unary && unary->op == UnaryOp::Negate)
         value = unary->operand;
-      if (!isa<IntExpr, FloatExpr, BoolExpr, CharExpr, StringExpr, ByteExpr, ByteStringExpr, ErrorExpr>(value))
+      if (!isa<IntExpr, FloatExpr, BoolExpr, CharExpr, StringExpr, ByteExpr, ByteStringExpr,
+               ErrorExpr>(value))
         engine_.report(parameter.defaultValue->span, diag::NonLiteralDefault,
                        parameter.label().text());
     }
     parameters.push_back(type);
   }
   signature.parameters = types_.list<Type*>(parameters);
-  signature.result = item->returnType ? resolveType(item->returnType, context, TypeUse::Result)
-                                      : types_.unit();
+  signature.result =
+      item->returnType ? resolveType(item->returnType, context, TypeUse::Result) : types_.unit();
   if (signature.result->is(Kind::Ref) && context.scope && context.scope->package) {
     engine_.report(item->returnType->span, diag::EscapingReference, "returned");
     signature.result = types_.error();

@@ -46,7 +46,8 @@ void Checker::indexImpl(ImplInfo& info) {
     // What the impl would have given is not missed again at each use.
     if (info.trait.trait)
       blanketTraits_.insert(info.trait.trait);
-    for (ArrayRef<Item*> members : {info.item->items, info.trait.trait ? info.trait.trait->items : ArrayRef<Item*>()})
+    for (ArrayRef<Item*> members :
+         {info.item->items, info.trait.trait ? info.trait.trait->items : ArrayRef<Item*>()})
       for (Item* member : members)
         blanketMembers_.insert(member->name.name);
     return;
@@ -112,8 +113,9 @@ void Checker::indexImpl(ImplInfo& info) {
     if (other->trait.args == info.trait.args &&
         (other->self == info.self ||
          (info.generics.empty() && matchPattern(other->self, info.self, args)))) {
-      engine_.report(info.item->trait.span, diag::DuplicateImpl,
-                     types::print(info.trait), types::print(info.self))
+      engine_
+          .report(info.item->trait.span, diag::DuplicateImpl, types::print(info.trait),
+                  types::print(info.self))
           .label(other->item->trait.span, "first implemented here");
       return;
     }
@@ -192,7 +194,8 @@ void Checker::checkImpl(ImplInfo& info) {
     if (auto* function = dyn_cast<FunctionItem>(member))
       checkImplMethod(info, function, cast<FunctionItem>(declared));
   }
-  // `Ord` and `PartialOrd` share `cmp`, `Eq` and `PartialEq` share `eq`: whichever is written counts.
+  // `Ord` and `PartialOrd` share `cmp`, `Eq` and `PartialEq` share `eq`: whichever is written
+  // counts.
   for (Item* declared : trait->items) {
     if (implMember(info, declared->name.name))
       continue;
@@ -228,16 +231,18 @@ void Checker::checkImplMethod(ImplInfo& info, FunctionItem* method, FunctionItem
   StringRef name = method->name.name.text();
   bool ownSelf = method->self != SelfKind::None, wantedSelf = declared->self != SelfKind::None;
   if (own.parameters.size() != wanted.parameters.size() || ownSelf != wantedSelf) {
-    engine_.report(method->name.span, diag::CallArity, name, wanted.parameters.size(),
-                   own.parameters.size())
+    engine_
+        .report(method->name.span, diag::CallArity, name, wanted.parameters.size(),
+                own.parameters.size())
         .label(declared->name.span, "declared here");
     return;
   }
   size_t ownGenerics = own.generics.size() - info.generics.size();
   size_t traitGenerics = traitInfo(info.trait.trait).generics.size();
   if (ownGenerics != wanted.generics.size() - traitGenerics) {
-    engine_.report(method->name.span, diag::CallArity, name, wanted.generics.size() - traitGenerics,
-                   ownGenerics)
+    engine_
+        .report(method->name.span, diag::CallArity, name, wanted.generics.size() - traitGenerics,
+                ownGenerics)
         .note("these are its generic parameters")
         .label(declared->name.span, "declared here");
     return;
@@ -250,7 +255,9 @@ void Checker::checkImplMethod(ImplInfo& info, FunctionItem* method, FunctionItem
     Parameter* theirs = wanted.generics[traitGenerics + i];
     if (ours->isConst == theirs->isConst && ours->constType == theirs->constType)
       continue;
-    auto describe = [](Parameter* each) { return each->isConst ? "const: " + types::print(each->constType) : "type"; };
+    auto describe = [](Parameter* each) {
+      return each->isConst ? "const: " + types::print(each->constType) : "type";
+    };
     engine_.report(ours->span, diag::TypeMismatch, describe(theirs), describe(ours))
         .label(theirs->span, "declared here");
     return;
@@ -259,17 +266,19 @@ void Checker::checkImplMethod(ImplInfo& info, FunctionItem* method, FunctionItem
   for (size_t i = 0; i < own.parameters.size(); ++i) {
     if (i == 0 && ownSelf) {
       if (own.parameters[0]->isMutableRef() != wanted.parameters[0]->isMutableRef())
-        engine_.report(method->parameters[0].span, diag::TypeMismatch,
-                       declared->self == SelfKind::Mutable ? "&mut self" : "&self",
-                       method->self == SelfKind::Mutable ? "&mut self" : "self")
+        engine_
+            .report(method->parameters[0].span, diag::TypeMismatch,
+                    declared->self == SelfKind::Mutable ? "&mut self" : "&self",
+                    method->self == SelfKind::Mutable ? "&mut self" : "self")
             .label(declared->name.span, "declared here");
       continue;
     }
     Type* expected = substitute(wanted.parameters[i], args, info.self);
     Type* actual = own.parameters[i];
     if (expected != actual && !expected->has(Type::HasError) && !actual->has(Type::HasError))
-      engine_.report(method->parameters[i].span, diag::TypeMismatch, types::print(expected),
-                     types::print(actual))
+      engine_
+          .report(method->parameters[i].span, diag::TypeMismatch, types::print(expected),
+                  types::print(actual))
           .label(declared->name.span, "declared here");
   }
   Type* expected = substitute(wanted.result, args, info.self);
@@ -278,8 +287,9 @@ void Checker::checkImplMethod(ImplInfo& info, FunctionItem* method, FunctionItem
       lang == LangTrait::TryFrom)
     return;
   if (expected != own.result && !expected->has(Type::HasError) && !own.result->has(Type::HasError))
-    engine_.report(method->returnType ? method->returnType->span : method->name.span,
-                   diag::TypeMismatch, types::print(expected), types::print(own.result))
+    engine_
+        .report(method->returnType ? method->returnType->span : method->name.span,
+                diag::TypeMismatch, types::print(expected), types::print(own.result))
         .label(declared->name.span, "declared here");
 }
 
@@ -298,7 +308,8 @@ bool Checker::matchPattern(Type* pattern, Type* type, llvm::MutableArrayRef<Type
     }
     Type* bound = unifier_.resolve(args[index]);
     type = unifier_.resolve(type);
-    return bound == type || (((bound->flags | type->flags) & Type::HasInfer) && unifier_.unify(bound, type));
+    return bound == type ||
+           (((bound->flags | type->flags) & Type::HasInfer) && unifier_.unify(bound, type));
   }
   if (!pattern->has(Type::HasParam)) {
     if (pattern == type)
@@ -398,8 +409,8 @@ bool Checker::boundImplies(const TraitRef& bound, const TraitRef& wanted, Type* 
     bool equality = wants == LangTrait::PartialEq || wants == LangTrait::Eq;
     bool order = wants == LangTrait::PartialOrd || wants == LangTrait::Ord;
     bool hasOrder = has == LangTrait::PartialOrd || has == LangTrait::Ord;
-    bool hasEquality = hasOrder || has == LangTrait::PartialEq || has == LangTrait::Eq ||
-                       has == LangTrait::Hash;
+    bool hasEquality =
+        hasOrder || has == LangTrait::PartialEq || has == LangTrait::Eq || has == LangTrait::Hash;
     if ((equality && hasEquality) || (order && hasOrder))
       return true;
   }
@@ -481,8 +492,8 @@ Checker::Answer Checker::implements(Type* type, const TraitRef& trait, unsigned 
         return Answer::No;
     }
     // An operator bound without a stated result promises the type itself.
-    if (familyOf(lang) == TraitFamily::Operator && trait.equalities.empty() && lang != LangTrait::Index &&
-        lang != LangTrait::IndexMut)
+    if (familyOf(lang) == TraitFamily::Operator && trait.equalities.empty() &&
+        lang != LangTrait::Index && lang != LangTrait::IndexMut)
       for (Item* member : match.impl->item->items)
         if (auto* function = dyn_cast<FunctionItem>(member)) {
           Type* result = substitute(functionInfo(function).signature.result, match.args, type);
@@ -537,7 +548,8 @@ void Checker::solveBound(const Body::Bound& bound, bool last) {
   }
 }
 
-void Checker::checkBounds(ArrayRef<Parameter*> generics, ArrayRef<Type*> args, Type* self, Span span) {
+void Checker::checkBounds(ArrayRef<Parameter*> generics, ArrayRef<Type*> args, Type* self,
+                          Span span) {
   for (size_t i = 0; i < generics.size() && i < args.size(); ++i) {
     for (const TraitRef& bound : generics[i]->bounds) {
       TraitRef wanted = bound;

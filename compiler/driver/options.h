@@ -61,7 +61,7 @@ struct Options {
   bool quiet = false;
   SandboxFlags sandbox;
   bool noBuild = false; // Rust bindings are taken as they are, and Cargo is not started
-  std::string output; // of build
+  std::string output;   // of build
   TestFlags test;
   bool docMarkdown = false;
   std::string docHtml;

@@ -58,7 +58,8 @@ bool Compilation::compile(llvm::StringRef path, bool needsMain) {
   return checkAndFold(needsMain); // whatever was reported, nothing is folded then
 }
 
-/// `enforce-format` of the manifest: a source of the project that `gos fmt` would change is an error.
+/// `enforce-format` of the manifest: a source of the project that `gos fmt` would change is an
+/// error.
 void Compilation::enforceLayout() {
   const Package& root = project_->root();
   if (!root.manifest || !root.manifest->enforceFormat)
@@ -76,8 +77,9 @@ void Compilation::enforceLayout() {
           std::mismatch(text.begin(), text.end(), laidOut.text.begin(), laidOut.text.end()).first -
           text.begin());
       const uint32_t begin = file.base + std::min(at, uint32_t(text.size()));
-      engine_.report({begin, std::min(begin + 1, file.base + uint32_t(text.size()))},
-                     diag::NotLaidOut, file.name)
+      engine_
+          .report({begin, std::min(begin + 1, file.base + uint32_t(text.size()))}, diag::NotLaidOut,
+                  file.name)
           .help("run `gos fmt`");
     }
   }
@@ -137,10 +139,10 @@ void Compilation::separateTestFile() {
   };
   Package library = root;
   library.index = uint32_t(project_->packages.size());
-  library.entry = root.manifest->entry        ? root.manifest->entry->value
-                  : exists("src/lib.gos")     ? "src/lib.gos"
-                  : exists("src/main.gos")    ? "src/main.gos"
-                                              : "";
+  library.entry = root.manifest->entry     ? root.manifest->entry->value
+                  : exists("src/lib.gos")  ? "src/lib.gos"
+                  : exists("src/main.gos") ? "src/main.gos"
+                                           : "";
   root.loneFile = true;
   root.sourceDirectory = "tests";
   if (library.entry.empty())
@@ -188,7 +190,8 @@ bool Compilation::parseProject() {
   return !engine_.hasErrors();
 }
 
-/// The Rust bindings are built, or found, here for every command; what they declare joins the program.
+/// The Rust bindings are built, or found, here for every command; what they declare joins the
+/// program.
 bool Compilation::addBindings() {
   if (!bindings::hasBindings(*project_))
     return true;
@@ -201,7 +204,8 @@ bool Compilation::addBindings() {
   artifact_ = bindings::ensureBindings(*project_, build, engine_);
   if (!artifact_)
     return false;
-  foreign_ = stdlib::ForeignLibrary::create(artifact_->image.get(), foreignOffers(artifact_->signatures));
+  foreign_ =
+      stdlib::ForeignLibrary::create(artifact_->image.get(), foreignOffers(artifact_->signatures));
   return addBindingModules(*project_, artifact_->signatures, *input_, engine_);
 }
 
@@ -240,8 +244,7 @@ std::optional<vm::Module> Compilation::lowerProgram() {
   return lower({}, /*withMain=*/true);
 }
 
-std::optional<vm::Module>
-Compilation::lowerEntries(llvm::ArrayRef<ast::FunctionItem*> entries) {
+std::optional<vm::Module> Compilation::lowerEntries(llvm::ArrayRef<ast::FunctionItem*> entries) {
   return lower(entries, /*withMain=*/false);
 }
 

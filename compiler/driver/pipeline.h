@@ -54,8 +54,8 @@ public:
   size_t fileCount() const { return fileCount_; }
   size_t lineCount() const;
   size_t regionCount() const { return regionCount_; }
-  /// The library of the project's Rust bindings, as data; null for a project without any. Nothing of
-  /// it has run, unless a region at `full` has called it.
+  /// The library of the project's Rust bindings, as data; null for a project without any. Nothing
+  /// of it has run, unless a region at `full` has called it.
   const bindings::Artifact* bindings() const { return artifact_ ? &*artifact_ : nullptr; }
 
 private:

@@ -13,7 +13,9 @@ constexpr StringRef kNames[] = {
 
 } // namespace
 
-StringRef spelling(Derive derive) { return kNames[size_t(derive)]; }
+StringRef spelling(Derive derive) {
+  return kNames[size_t(derive)];
+}
 
 std::optional<Derive> deriveFromSpelling(StringRef text) {
   for (size_t i = 0; i < std::size(kNames); ++i)
@@ -22,7 +24,9 @@ std::optional<Derive> deriveFromSpelling(StringRef text) {
   return std::nullopt;
 }
 
-llvm::ArrayRef<StringRef> derivableNames() { return kNames; }
+llvm::ArrayRef<StringRef> derivableNames() {
+  return kNames;
+}
 
 DeriveSet derivesOf(const ast::Item& item) {
   DeriveSet set;

@@ -5,7 +5,8 @@
 
 namespace gos::fold {
 
-llvm::Expected<std::unique_ptr<Evaluator>> Evaluator::create(llvm::StringRef module, llvm::StringRef policy,
+llvm::Expected<std::unique_ptr<Evaluator>> Evaluator::create(llvm::StringRef module,
+                                                             llvm::StringRef policy,
                                                              const vm::NativeTable& natives,
                                                              vm::ForeignLinker* foreign) {
   auto readModule = vm::deserialise(module);
@@ -24,7 +25,8 @@ llvm::Expected<std::unique_ptr<Evaluator>> Evaluator::create(llvm::StringRef mod
   return evaluator;
 }
 
-RegionAnswer Evaluator::evaluate(size_t index, Origin origin, std::function<void(uint64_t)> progress) {
+RegionAnswer Evaluator::evaluate(size_t index, Origin origin,
+                                 std::function<void(uint64_t)> progress) {
   RegionAnswer answer;
   const vm::FunctionId thunk = module_.regions[index];
   const vm::Function& function = module_.functions[vm::index(thunk)];
@@ -59,8 +61,8 @@ RegionAnswer Evaluator::evaluate(size_t index, Origin origin, std::function<void
   answer.outputOmitted = vm.capturedOmitted();
   answer.inputs = vm.inputs().vec();
   answer.steps = vm.stepsUsed();
-  answer.knewRead = llvm::any_of(vm.knownGlobalsRead(),
-                                 [&](uint32_t global) { return knownFromOutside_.contains(global); });
+  answer.knewRead = llvm::any_of(
+      vm.knownGlobalsRead(), [&](uint32_t global) { return knownFromOutside_.contains(global); });
   if (answer.trap)
     return answer;
   const vm::Layout& layout = module_.layouts[vm::index(function.result)];
@@ -95,7 +97,8 @@ RegionAnswer Evaluator::evaluate(size_t index, Origin origin, std::function<void
     break;
   }
   vm.releaseValue(result, function.result);
-  answer.trap = vm::Trap::make(vm::TrapKind::Refused, "the result of the region is not a scalar or a string");
+  answer.trap =
+      vm::Trap::make(vm::TrapKind::Refused, "the result of the region is not a scalar or a string");
   return answer;
 }
 

@@ -18,9 +18,11 @@ namespace {
 using check::Region;
 using check::RegionKind;
 
-/// The global that is known once a region is folded, by region; none where no constant is the region and nothing else.
+/// The global that is known once a region is folded, by region; none where no constant is the
+/// region and nothing else.
 std::vector<std::optional<uint32_t>> globalsOf(llvm::ArrayRef<Region> regions,
-                                               llvm::ArrayRef<const ast::Item*> globalItems, check::Program& program) {
+                                               llvm::ArrayRef<const ast::Item*> globalItems,
+                                               check::Program& program) {
   llvm::DenseMap<const ast::Item*, uint32_t> numbers;
   for (size_t i = 0; i < globalItems.size(); ++i)
     if (globalItems[i])
@@ -30,8 +32,9 @@ std::vector<std::optional<uint32_t>> globalsOf(llvm::ArrayRef<Region> regions,
     const Region& region = regions[i];
     auto* constant = llvm::dyn_cast_or_null<ast::ConstItem>(region.enclosing);
     // Those of impls may be generic, and have a global for each instance.
-    if (!constant || constant->owner || region.kind == RegionKind::Codegen || constant->value != region.node ||
-        program.constantType(constant) != region.type || region.type->isUnit())
+    if (!constant || constant->owner || region.kind == RegionKind::Codegen ||
+        constant->value != region.node || program.constantType(constant) != region.type ||
+        region.type->isUnit())
       continue;
     if (auto found = numbers.find(constant); found != numbers.end())
       result[i] = found->second;
@@ -39,9 +42,10 @@ std::vector<std::optional<uint32_t>> globalsOf(llvm::ArrayRef<Region> regions,
   return result;
 }
 
-/// The regions in order, but one whose constant others read before them: a constant is computed once, not once for each
-/// that begins with it.
-std::vector<size_t> evaluationOrder(const vm::Module& module, llvm::ArrayRef<std::optional<uint32_t>> globals) {
+/// The regions in order, but one whose constant others read before them: a constant is computed
+/// once, not once for each that begins with it.
+std::vector<size_t> evaluationOrder(const vm::Module& module,
+                                    llvm::ArrayRef<std::optional<uint32_t>> globals) {
   std::vector<size_t> order;
   order.reserve(globals.size());
   llvm::DenseMap<uint32_t, uint32_t> thunkOf; // by global
@@ -55,7 +59,8 @@ std::vector<size_t> evaluationOrder(const vm::Module& module, llvm::ArrayRef<std
     uint32_t function;
     size_t next = 0; // of its instructions
   };
-  llvm::BitVector seen(unsigned(module.functions.size())), isOpen(unsigned(module.functions.size()));
+  llvm::BitVector seen(unsigned(module.functions.size())),
+      isOpen(unsigned(module.functions.size()));
   std::vector<Visit> open;
   bool inCircle = false;
   const auto enter = [&](uint32_t function) {
@@ -97,9 +102,11 @@ std::vector<size_t> evaluationOrder(const vm::Module& module, llvm::ArrayRef<std
 /// Did the region look at anything outside the program text? Then what it made may quote it.
 bool readSomething(const RegionAnswer& answer) {
   return answer.knewRead || llvm::any_of(answer.inputs, [](const vm::FoldInput& input) {
-    return input.kind == vm::FoldInput::Kind::File || input.kind == vm::FoldInput::Kind::Environment ||
-           input.kind == vm::FoldInput::Kind::Directory || input.kind == vm::FoldInput::Kind::Link;
-  });
+           return input.kind == vm::FoldInput::Kind::File ||
+                  input.kind == vm::FoldInput::Kind::Environment ||
+                  input.kind == vm::FoldInput::Kind::Directory ||
+                  input.kind == vm::FoldInput::Kind::Link;
+         });
 }
 
 /// Has the module user code of another package at all?
@@ -121,7 +128,8 @@ void visitReachable(const vm::Module& module, vm::FunctionId thunk,
     open.push_back(vm::index(id));
   };
   visit(thunk);
-  for (const vm::Layout& layout : module.layouts) // formatting and comparing call these without naming them
+  for (const vm::Layout& layout :
+       module.layouts) // formatting and comparing call these without naming them
     for (vm::FunctionId hook : {layout.display, layout.debug, layout.equals, layout.compare})
       visit(hook);
   while (!open.empty()) {
@@ -147,8 +155,9 @@ llvm::DenseSet<uint32_t> packagesReachable(const vm::Module& module, vm::Functio
   return packages;
 }
 
-/// Can a thunk reach code that stands in text which code of several packages made? Such text may have been put into
-/// an ordinary function in an earlier round; its calls are nobody's, so the whole region has no I/O.
+/// Can a thunk reach code that stands in text which code of several packages made? Such text may
+/// have been put into an ordinary function in an earlier round; its calls are nobody's, so the
+/// whole region has no I/O.
 bool reachesForeignText(const vm::Module& module, vm::FunctionId thunk, const SourceMap& sources) {
   const auto isForeign = [&](Span span) {
     const FileId file = sources.fileOf(span);
@@ -157,7 +166,8 @@ bool reachesForeignText(const vm::Module& module, vm::FunctionId thunk, const So
   bool found = false;
   visitReachable(module, thunk, [&](const vm::Function& function) {
     found = found || isForeign(function.span) ||
-            llvm::any_of(function.lines, [&](const vm::LineEntry& line) { return isForeign(line.span); });
+            llvm::any_of(function.lines,
+                         [&](const vm::LineEntry& line) { return isForeign(line.span); });
   });
   return found;
 }
@@ -171,7 +181,8 @@ public:
     if (regions.empty())
       return FoldOutcome::Nothing;
     if (++context_.round > kMaxRounds) {
-      context_.engine.report(regions.front().node->span, diag::GenerationDoesNotSettle, size_t(kMaxRounds));
+      context_.engine.report(regions.front().node->span, diag::GenerationDoesNotSettle,
+                             size_t(kMaxRounds));
       return FoldOutcome::Failed;
     }
     lower::LowerRequest request;
@@ -186,10 +197,11 @@ public:
         context_.engine.report(regions.front().node->span, diag::RegionRefused, why);
       return FoldOutcome::Failed;
     }
-    auto evaluator = Evaluator::create(vm::serialise(*module), serialize(context_.policy), context_.natives,
-                                       context_.foreign);
+    auto evaluator = Evaluator::create(vm::serialise(*module), serialize(context_.policy),
+                                       context_.natives, context_.foreign);
     if (!evaluator) {
-      context_.engine.report(regions.front().node->span, diag::RegionRefused, llvm::toString(evaluator.takeError()));
+      context_.engine.report(regions.front().node->span, diag::RegionRefused,
+                             llvm::toString(evaluator.takeError()));
       return FoldOutcome::Failed;
     }
     const auto globals = globalsOf(regions, globalItems, program_);
@@ -197,7 +209,8 @@ public:
       if (!fold(regions[i], **evaluator, *module, i, globals[i]))
         return FoldOutcome::Failed;
     context_.earlierRead |= read_;
-    context_.earlierForeign |= llvm::any_of(others_, [](const auto& entry) { return entry.second; });
+    context_.earlierForeign |=
+        llvm::any_of(others_, [](const auto& entry) { return entry.second; });
     return FoldOutcome::Spliced;
   }
 
@@ -218,14 +231,16 @@ private:
     ++context_.record.regions;
     const SourceMap& sources = context_.input.sources;
     const FileId file = sources.fileOf(region.node->span);
-    const bool foreign = (file != FileId::None && sources.file(file).foreign) ||
-                         (context_.hasForeignText && reachesForeignText(module, module.regions[index], sources));
+    const bool foreign =
+        (file != FileId::None && sources.file(file).foreign) ||
+        (context_.hasForeignText && reachesForeignText(module, module.regions[index], sources));
     std::function<void(uint64_t)> progress;
     if (context_.progress)
       progress = [&](uint64_t steps) { context_.progress(region.node->span, steps); };
-    RegionAnswer answer =
-        evaluator.evaluate(index, foreign ? Origin::Foreign : Origin::OwnPackage, std::move(progress));
-    context_.record.inputs.insert(context_.record.inputs.end(), answer.inputs.begin(), answer.inputs.end());
+    RegionAnswer answer = evaluator.evaluate(index, foreign ? Origin::Foreign : Origin::OwnPackage,
+                                             std::move(progress));
+    context_.record.inputs.insert(context_.record.inputs.end(), answer.inputs.begin(),
+                                  answer.inputs.end());
     context_.record.steps += answer.steps;
     read_ |= readSomething(answer);
     const bool others = hasOthers(module, region.package);
@@ -236,12 +251,15 @@ private:
     }
     if (answer.resultTooLarge) {
       context_.engine
-          .report(region.node->span, diag::ResultTooLarge, answer.resultBytes, context_.policy.budgets.resultBytes)
-          .help("if the region is meant to leave that much, raise the limit with `--comptime-result=BYTES`");
+          .report(region.node->span, diag::ResultTooLarge, answer.resultBytes,
+                  context_.policy.budgets.resultBytes)
+          .help(
+              "if the region is meant to leave that much, raise the limit with `--comptime-result=BYTES`");
       return false;
     }
-    ast::Expr* replacement =
-        region.kind == RegionKind::Codegen ? generated(region, answer, module, index, others) : literal(region, answer);
+    ast::Expr* replacement = region.kind == RegionKind::Codegen
+                                 ? generated(region, answer, module, index, others)
+                                 : literal(region, answer);
     if (!replacement)
       return false;
     context_.input.folded[region.node] = replacement;
@@ -251,7 +269,8 @@ private:
   }
 
   ast::Expr* literal(const Region& region, const RegionAnswer& answer) {
-    ast::Expr* node = literalOf(*answer.value, region.type, region.node->span, context_.input.context);
+    ast::Expr* node =
+        literalOf(*answer.value, region.type, region.node->span, context_.input.context);
     if (!node)
       context_.engine.report(region.node->span, diag::ResultNotFinite, "NaN or an infinity");
     return node;
@@ -264,8 +283,8 @@ private:
     return entry->second;
   }
 
-  ast::Expr* generated(const Region& region, const RegionAnswer& answer, const vm::Module& module, size_t index,
-                       bool others) {
+  ast::Expr* generated(const Region& region, const RegionAnswer& answer, const vm::Module& module,
+                       size_t index, bool others) {
     if (answer.value->kind != RegionValue::Kind::Text) {
       context_.engine.report(region.node->span, diag::CodegenResult, program_.print(region.type));
       return nullptr;
@@ -273,13 +292,16 @@ private:
     const std::string& text = answer.value->text;
     context_.generatedBytes += text.size();
     if (context_.generatedBytes > kMaxGeneratedBytes) {
-      context_.engine.report(region.node->span, diag::GeneratedTooLarge, size_t(kMaxGeneratedBytes));
+      context_.engine.report(region.node->span, diag::GeneratedTooLarge,
+                             size_t(kMaxGeneratedBytes));
       return nullptr;
     }
     const SourceMap& sources = context_.input.sources;
     const FileId file = sources.fileOf(region.node->span);
-    if (file != FileId::None && sources.file(file).parent.valid() && ++context_.nestedTexts > kMaxNestedTexts) {
-      context_.engine.report(region.node->span, diag::GenerationDoesNotSettle, size_t(context_.round));
+    if (file != FileId::None && sources.file(file).parent.valid() &&
+        ++context_.nestedTexts > kMaxNestedTexts) {
+      context_.engine.report(region.node->span, diag::GenerationDoesNotSettle,
+                             size_t(context_.round));
       return nullptr;
     }
     bool foreign = context_.earlierForeign;
@@ -288,8 +310,8 @@ private:
       foreign = llvm::any_of(packages, [&](uint32_t package) { return package != region.package; });
     }
     context_.hasForeignText |= foreign;
-    return parseGenerated(text, region.node->span, context_.earlierRead || readSomething(answer), foreign,
-                          context_.generatedAt, context_.input, context_.engine);
+    return parseGenerated(text, region.node->span, context_.earlierRead || readSomething(answer),
+                          foreign, context_.generatedAt, context_.input, context_.engine);
   }
 
   FoldContext& context_;
@@ -300,6 +322,8 @@ private:
 
 } // namespace
 
-FoldOutcome foldRound(FoldContext& context, check::Program& program) { return Round(context, program).run(); }
+FoldOutcome foldRound(FoldContext& context, check::Program& program) {
+  return Round(context, program).run();
+}
 
 } // namespace gos::fold

@@ -30,12 +30,12 @@ struct FoldContext {
   unsigned round = 0;
   uint64_t generatedBytes = 0;
   uint64_t nestedTexts = 0; // that generated text generated
-  // What regions of earlier rounds left stands in the program as literals. Text made from it may be what they read, or
-  // another package's making, and no trace of the later region shows that.
+  // What regions of earlier rounds left stands in the program as literals. Text made from it may be
+  // what they read, or another package's making, and no trace of the later region shows that.
   bool earlierRead = false;
   bool earlierForeign = false;
   llvm::StringMap<unsigned> generatedAt; // texts, by their place in a real file
-  bool hasForeignText = false; // stands in the program: code of several packages made it
+  bool hasForeignText = false;           // stands in the program: code of several packages made it
   /// The library of Rust bindings, for regions at `full`; loaded when one of them calls it.
   vm::ForeignLinker* foreign = nullptr;
   /// Told of a region that takes long: the steps that it has done.
@@ -55,9 +55,9 @@ enum class FoldOutcome : uint8_t {
   Failed,  // reported; nothing more of the fold may run
 };
 
-/// One round: the regions of `program` are lowered to one module and evaluated in order, but a constant before those that
-/// read it, which then read its value; the first trap ends it.
-/// Regions at type level go first and alone, since types are not complete without them.
+/// One round: the regions of `program` are lowered to one module and evaluated in order, but a
+/// constant before those that read it, which then read its value; the first trap ends it. Regions
+/// at type level go first and alone, since types are not complete without them.
 FoldOutcome foldRound(FoldContext& context, check::Program& program);
 
 } // namespace gos::fold

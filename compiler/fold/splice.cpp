@@ -13,19 +13,32 @@ using types::Kind;
 
 NumberSuffix suffixOf(Kind kind) {
   switch (kind) {
-  case Kind::I8: return NumberSuffix::I8;
-  case Kind::I16: return NumberSuffix::I16;
-  case Kind::I32: return NumberSuffix::I32;
-  case Kind::I64: return NumberSuffix::I64;
-  case Kind::Isize: return NumberSuffix::Isize;
-  case Kind::U8: return NumberSuffix::U8;
-  case Kind::U16: return NumberSuffix::U16;
-  case Kind::U32: return NumberSuffix::U32;
-  case Kind::U64: return NumberSuffix::U64;
-  case Kind::Usize: return NumberSuffix::Usize;
-  case Kind::F32: return NumberSuffix::F32;
-  case Kind::F64: return NumberSuffix::F64;
-  default: return NumberSuffix::None;
+  case Kind::I8:
+    return NumberSuffix::I8;
+  case Kind::I16:
+    return NumberSuffix::I16;
+  case Kind::I32:
+    return NumberSuffix::I32;
+  case Kind::I64:
+    return NumberSuffix::I64;
+  case Kind::Isize:
+    return NumberSuffix::Isize;
+  case Kind::U8:
+    return NumberSuffix::U8;
+  case Kind::U16:
+    return NumberSuffix::U16;
+  case Kind::U32:
+    return NumberSuffix::U32;
+  case Kind::U64:
+    return NumberSuffix::U64;
+  case Kind::Usize:
+    return NumberSuffix::Usize;
+  case Kind::F32:
+    return NumberSuffix::F32;
+  case Kind::F64:
+    return NumberSuffix::F64;
+  default:
+    return NumberSuffix::None;
   }
 }
 
@@ -80,7 +93,8 @@ Expr* literalOf(const RegionValue& value, check::Type* type, Span span, Context&
 }
 
 Expr* parseGenerated(llvm::StringRef text, Span at, bool mayHoldReadText, bool foreign,
-                     llvm::StringMap<unsigned>& countAt, check::ProgramInput& input, Engine& engine) {
+                     llvm::StringMap<unsigned>& countAt, check::ProgramInput& input,
+                     Engine& engine) {
   SourceMap& sources = input.sources;
   const FileId around = sources.fileOf(at);
   const SourceFile& outer = sources.file(around);
@@ -89,10 +103,11 @@ Expr* parseGenerated(llvm::StringRef text, Span at, bool mayHoldReadText, bool f
   while (sources.file(sources.fileOf(root)).parent.valid())
     root = sources.file(sources.fileOf(root)).parent;
   const LineColumn place = sources.locate(root);
-  const std::string where = sources.file(sources.fileOf(root)).name + ":" + std::to_string(place.line) + ":" +
-                            std::to_string(place.column);
+  const std::string where = sources.file(sources.fileOf(root)).name + ":" +
+                            std::to_string(place.line) + ":" + std::to_string(place.column);
   const unsigned number = ++countAt[where];
-  std::string name = (number == 1 ? std::string("<generated at ") : "<generated " + std::to_string(number) + " at ") +
+  std::string name = (number == 1 ? std::string("<generated at ")
+                                  : "<generated " + std::to_string(number) + " at ") +
                      where + ">";
   const uint32_t package = outer.package;
   // What was hidden stays hidden when it is generated from again.

@@ -546,7 +546,8 @@ Operand FunctionLowering::constantOperand(Item* item, const Environment& environ
   return temporary(reg);
 }
 
-/// Is this made of literals alone, so that nobody can see when it is made? The depth is that of constants and brackets.
+/// Is this made of literals alone, so that nobody can see when it is made? The depth is that of
+/// constants and brackets.
 bool FunctionLowering::isPlainValue(const Expr* expr, unsigned depth) {
   expr = expr ? actual(expr) : nullptr;
   if (!expr || depth > 64)
@@ -587,8 +588,8 @@ bool FunctionLowering::isPlainValue(const Expr* expr, unsigned depth) {
   }
 }
 
-/// The cell of a global. What cannot be seen being made is loaded once a call, in front of everything; the rest where it
-/// is reached, since making it may panic.
+/// The cell of a global. What cannot be seen being made is loaded once a call, in front of
+/// everything; the rest where it is reached, since making it may panic.
 Register FunctionLowering::globalCell(Item* item, const Environment& environment, LayoutId layout) {
   uint32_t global = module_.global(item, environment);
   auto [found, isNew] = globalCells_.try_emplace(global, GlobalCell());

@@ -94,8 +94,8 @@ void FunctionLowering::lowerSession(const ast::FunctionItem* main) {
       module_.program().signature(const_cast<ast::FunctionItem*>(main));
   resultType_ = concrete(signature.result);
   resultLayout_ = layoutOf(resultType_);
-  facts_.gather(
-      main->body, module_.program(), [&](Type* t) { return concrete(t)->withoutReferences(); }, {});
+  facts_.gather(main->body, module_.program(),
+                [&](Type* t) { return concrete(t)->withoutReferences(); }, {});
   const SessionLine& session = *module_.session();
   for (const ast::Variable* variable : session.variables.take_front(session.earlierVariables)) {
     Local& local =

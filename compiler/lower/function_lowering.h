@@ -343,8 +343,9 @@ private:
   /// `counter` takes the position of each element (enumerate).
   void forSequence(const ast::ForExpr* expr, const Expr* sequence, const ast::Pattern* element,
                    const ast::Pattern* counter);
-  void forEntries(const ast::ForExpr* expr, const Expr* iterable, llvm::StringRef lengthPath,
-                  llvm::function_ref<void(llvm::function_ref<Operand(llvm::StringRef, LayoutId)>)> body);
+  void
+  forEntries(const ast::ForExpr* expr, const Expr* iterable, llvm::StringRef lengthPath,
+             llvm::function_ref<void(llvm::function_ref<Operand(llvm::StringRef, LayoutId)>)> body);
   void forMap(const ast::ForExpr* expr, const Expr* map);
   void forSet(const ast::ForExpr* expr, const Expr* set);
   void forString(const ast::ForExpr* expr, const Expr* text, const ast::Pattern* element,

@@ -327,7 +327,8 @@ void FunctionLowering::forSequence(const ForExpr* expr, const Expr* iterable,
   drop(sequence);
 }
 
-/// The loop over a map or a set: `entry(path, layout)` calls the builtin that answers what stands at the place reached.
+/// The loop over a map or a set: `entry(path, layout)` calls the builtin that answers what stands
+/// at the place reached.
 void FunctionLowering::forEntries(
     const ForExpr* expr, const Expr* iterable, llvm::StringRef lengthPath,
     llvm::function_ref<void(llvm::function_ref<Operand(llvm::StringRef, LayoutId)>)> body) {

@@ -13,8 +13,9 @@
 
 namespace gos::lower {
 
-/// A line of a session (`gos repl`): the statements of `main` from one on. The variables that `main` binds at its
-/// outermost level, these first, live in globals, so that later lines find them where this one left them.
+/// A line of a session (`gos repl`): the statements of `main` from one on. The variables that
+/// `main` binds at its outermost level, these first, live in globals, so that later lines find them
+/// where this one left them.
 struct SessionLine {
   size_t firstStatement = 0;
   /// In order of their statements: global i of the module is variable i, an empty cell at first.

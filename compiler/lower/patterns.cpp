@@ -427,7 +427,8 @@ void FunctionLowering::matchRange(const RangePattern* pattern, Subject& subject,
 }
 
 void FunctionLowering::matchConstant(const Target& target, Subject& subject, Label otherwise) {
-  if (otherwise == Label::None || (!target.item && target.kind != TargetKind::NumericConst && target.kind != TargetKind::ConstParam))
+  if (otherwise == Label::None || (!target.item && target.kind != TargetKind::NumericConst &&
+                                   target.kind != TargetKind::ConstParam))
     return;
   Operand value = subject.value;
   if (value.isTemporary()) {
@@ -435,7 +436,8 @@ void FunctionLowering::matchConstant(const Target& target, Subject& subject, Lab
     value.variable = nullptr;
   }
   if (target.kind == TargetKind::NumericConst || target.kind == TargetKind::ConstParam) {
-    const uint64_t bits = target.kind == TargetKind::ConstParam ? constParameter(target) : target.bits;
+    const uint64_t bits =
+        target.kind == TargetKind::ConstParam ? constParameter(target) : target.bits;
     Operand expected = immediate(int64_t(bits), value.layout);
     branchOn(BinaryOp::Eq, subject.type, value, expected, otherwise, false);
     return;

@@ -47,8 +47,7 @@ ArrayRef<ast::Attribute> Parser::parseAttributes() {
 // InnerAttr = "#" "!" "[" AttrBody "]"
 ArrayRef<ast::Attribute> Parser::parseInnerAttributes() {
   SmallVector<ast::Attribute, 4> attributes;
-  while (at(TokenKind::Hash) && peek() == TokenKind::Bang &&
-         peek(2) == TokenKind::LeftBracket) {
+  while (at(TokenKind::Hash) && peek() == TokenKind::Bang && peek(2) == TokenKind::LeftBracket) {
     const uint32_t begin = at_->begin;
     advance();
     advance();
@@ -164,8 +163,9 @@ bool Parser::cfgHolds(ArrayRef<ast::Attribute> attributes) {
   return true;
 }
 
-/// Predicate = Ident [ "=" String ] | ( "not" | "any" | "all" ) "(" [ Predicate { "," Predicate } ] ")"
-/// After a mistake `at` is SIZE_MAX and the predicate counts as held, so that the item is checked.
+/// Predicate = Ident [ "=" String ] | ( "not" | "any" | "all" ) "(" [ Predicate { "," Predicate } ]
+/// ")" After a mistake `at` is SIZE_MAX and the predicate counts as held, so that the item is
+/// checked.
 bool Parser::cfgPredicateHolds(const lex::TokenBuffer& tokens, size_t& at, Span whole,
                                unsigned depth) {
   const auto malformed = [&](Span span, StringRef why) {

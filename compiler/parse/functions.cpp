@@ -34,8 +34,9 @@ ast::FunctionItem* Parser::parseFunction() {
     const unsigned outer = tallest_;
     tallest_ = 0;
     const bool outerMaySpawn =
-        std::exchange(maySpawn_, file_.package == 0 || (functionDepth_ == 0 && function->name.name.text() == "main" &&
-                                                function->parameters.empty()));
+        std::exchange(maySpawn_, file_.package == 0 ||
+                                     (functionDepth_ == 0 && function->name.name.text() == "main" &&
+                                      function->parameters.empty()));
     ++functionDepth_;
     function->body = parseBlock();
     --functionDepth_;

@@ -121,7 +121,8 @@ Expr* Parser::parseMap() {
   return map;
 }
 
-// ---- literals ----------------------------------------------------------------------------------------
+// ---- literals
+// ----------------------------------------------------------------------------------------
 
 Expr* Parser::parseLiteral() {
   const Token token = *at_;
@@ -184,12 +185,12 @@ Expr* Parser::parseNumber(const Token& token) {
       StringRef text;
       ast::NumberSuffix suffix;
     } kSuffixes[] = {
-        {"i8", ast::NumberSuffix::I8},     {"i16", ast::NumberSuffix::I16},
-        {"i32", ast::NumberSuffix::I32},   {"i64", ast::NumberSuffix::I64},
+        {"i8", ast::NumberSuffix::I8},       {"i16", ast::NumberSuffix::I16},
+        {"i32", ast::NumberSuffix::I32},     {"i64", ast::NumberSuffix::I64},
         {"isize", ast::NumberSuffix::Isize}, {"u8", ast::NumberSuffix::U8},
-        {"u16", ast::NumberSuffix::U16},   {"u32", ast::NumberSuffix::U32},
-        {"u64", ast::NumberSuffix::U64},   {"usize", ast::NumberSuffix::Usize},
-        {"f32", ast::NumberSuffix::F32},   {"f64", ast::NumberSuffix::F64},
+        {"u16", ast::NumberSuffix::U16},     {"u32", ast::NumberSuffix::U32},
+        {"u64", ast::NumberSuffix::U64},     {"usize", ast::NumberSuffix::Usize},
+        {"f32", ast::NumberSuffix::F32},     {"f64", ast::NumberSuffix::F64},
     };
     StringRef written = number.suffix;
     written = written.drop_while([](char c) { return c == '_'; });

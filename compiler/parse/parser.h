@@ -389,14 +389,14 @@ private:
   bool gaveUp_ = false;
   bool isEntry_ = false;
   bool isTest_ = false;
-  bool maySpawn_ = true;     // inside a cohort, or in `main`
+  bool maySpawn_ = true; // inside a cohort, or in `main`
   unsigned functionDepth_ = 0;
   bool keepsAll_ = false;
   bool isSignature_ = false; // of the library's table: parameters may have no names
   bool saidNotEntry_ = false;
-  Span firstStatement_;      // of the outermost level
-  Span mainName_;            // of `fn main`
-  unsigned failures_ = 0;    // structural mistakes so far
+  Span firstStatement_;   // of the outermost level
+  Span mainName_;         // of `fn main`
+  unsigned failures_ = 0; // structural mistakes so far
   Diagnostic ignored_;
   std::vector<uint32_t> closers_; // by index: the closer of an opener; made when first asked for
   llvm::DenseSet<const Token*> notAttributes_;

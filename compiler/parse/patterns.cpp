@@ -235,7 +235,8 @@ Pattern* Parser::parseParenPattern() {
   SmallVector<Pattern*, 4> elements;
   parsePatternList(TokenKind::RightParen, opener, elements, false);
   // `(p)` is `p`; one element with its comma is a tuple.
-  const bool hasComma = at_[-1].kind == TokenKind::RightParen && (at_ - 2)->kind == TokenKind::Comma;
+  const bool hasComma =
+      at_[-1].kind == TokenKind::RightParen && (at_ - 2)->kind == TokenKind::Comma;
   if (elements.size() == 1 && !hasComma && !llvm::isa<ast::RestPattern>(elements.front()))
     return elements.front();
   auto* tuple = context_.make<ast::TuplePattern>(from(opener.begin));

@@ -141,7 +141,8 @@ Expr* Parser::parseIdentifier() {
       break;
     case Word::Spawn:
       if (spawnsWithoutParentheses()) {
-        fail(token.span(), diag::DeclinedFeature, "spawn without parentheses", "write `spawn(|| ..)`");
+        fail(token.span(), diag::DeclinedFeature, "spawn without parentheses",
+             "write `spawn(|| ..)`");
         return errorExpr();
       }
       checkSpawn();
@@ -244,7 +245,8 @@ void Parser::parsePathSegments(ast::Path& path, SmallVectorImpl<ast::PathSegment
     segment.ident = ident(*at_);
     advance();
     const bool turbofish = at(TokenKind::ColonColon) && peek() == TokenKind::Less;
-    if (turbofish || (at(TokenKind::Less) && !at_->newlineBefore && bareGenericsFollow(at_, last_, mode_))) {
+    if (turbofish ||
+        (at(TokenKind::Less) && !at_->newlineBefore && bareGenericsFollow(at_, last_, mode_))) {
       if (turbofish)
         advance();
       segment.hasArgs = true;

@@ -60,8 +60,8 @@ Expr* Parser::parseKnownCall(const Token& nameToken, ast::KnownCall which) {
     const Token first = *at_;
     const size_t errorsBefore = engine_.errorCount() + engine_.suppressed();
     values.push_back(parseExpr());
-    if (isFirst && isTemplateLiteral(first.kind) &&
-        values.back()->kind == ast::ExprKind::String && !values.back()->parenthesised) {
+    if (isFirst && isTemplateLiteral(first.kind) && values.back()->kind == ast::ExprKind::String &&
+        !values.back()->parenthesised) {
       literal = first;
       isBroken = engine_.errorCount() + engine_.suppressed() != errorsBefore;
     }
@@ -157,7 +157,9 @@ ArrayRef<ast::FormatPiece> Parser::cutTemplate(const Token& literal, ArrayRef<Ex
     // A brace may be the fill of a spec: `{:}<5}`.
     if (close != StringRef::npos && words[close] == '}' && words[close - 1] == ':' &&
         close + 1 < words.size() && StringRef("<^>").contains(words[close + 1]) &&
-        words.substr(close + 1).take_while([](char d) { return d != '{' && d != '\n'; }).contains('}'))
+        words.substr(close + 1)
+            .take_while([](char d) { return d != '{' && d != '\n'; })
+            .contains('}'))
       close = words.find('}', close + 1);
     if (close == StringRef::npos || words[close] != '}') {
       ++at; // reported when the text is decoded, as a stray brace
@@ -178,8 +180,8 @@ ArrayRef<ast::FormatPiece> Parser::cutTemplate(const Token& literal, ArrayRef<Ex
       piece.value = parsePlaceholderName(nameText, span.begin + 1, whole, span);
     }
     if (colon != StringRef::npos && !isPathSeparator)
-      parseSpec(inside.substr(colon + 1),
-                {span.begin + 2 + uint32_t(colon), span.end - 1}, whole, piece.spec);
+      parseSpec(inside.substr(colon + 1), {span.begin + 2 + uint32_t(colon), span.end - 1}, whole,
+                piece.spec);
     pieces.push_back(piece);
     at = textBegin = close + 1;
   }
@@ -276,8 +278,7 @@ bool Parser::parseSpec(StringRef spec, Span span, StringRef whole, ast::FormatSp
   // A width past this is a mistake, or an attempt to make a program print gigabytes.
   constexpr int32_t kLargest = 65535;
   const auto number = [&](int32_t& value) {
-    const StringRef digits =
-        spec.take_while([](char c) { return lex::isClass(c, lex::kDigit); });
+    const StringRef digits = spec.take_while([](char c) { return lex::isClass(c, lex::kDigit); });
     if (digits.empty())
       return true;
     spec = spec.drop_front(digits.size());

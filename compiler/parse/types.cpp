@@ -26,8 +26,7 @@ TypeNode* Parser::parseTypeInner() {
     case Word::Dyn:
       if (!at_[1].newlineBefore &&
           (at_[1].kind == TokenKind::Identifier || at_[1].kind == TokenKind::LeftParen)) {
-        fail(at_->span(), diag::DeclinedFeature, "dyn",
-             "a collection of several types is an enum");
+        fail(at_->span(), diag::DeclinedFeature, "dyn", "a collection of several types is an enum");
         return errorType();
       }
       break;
@@ -131,9 +130,9 @@ bool Parser::parseTypePath(ast::Path& path) {
   const uint32_t begin = at_->begin;
   SmallVector<ast::PathSegment, 4> segments;
   for (;;) {
-    const bool isName =
-        (at(TokenKind::Identifier) && !atWord(Word::Underscore)) || at(TokenKind::SelfType) ||
-        at(TokenKind::SelfValue) || at(TokenKind::Super) || at(TokenKind::Crate);
+    const bool isName = (at(TokenKind::Identifier) && !atWord(Word::Underscore)) ||
+                        at(TokenKind::SelfType) || at(TokenKind::SelfValue) ||
+                        at(TokenKind::Super) || at(TokenKind::Crate);
     if (!isName) {
       failExpected("a name");
       return false;
@@ -254,7 +253,8 @@ TypeNode* Parser::parseParenType() {
   advance();
   SmallVector<TypeNode*, 4> elements;
   parseList(TokenKind::RightParen, opener, [&] { elements.push_back(parseType()); });
-  const bool hasComma = at_[-1].kind == TokenKind::RightParen && (at_ - 2)->kind == TokenKind::Comma;
+  const bool hasComma =
+      at_[-1].kind == TokenKind::RightParen && (at_ - 2)->kind == TokenKind::Comma;
   if (elements.size() == 1 && !hasComma)
     return elements.front();
   auto* tuple = context_.make<ast::TupleTypeNode>(from(opener.begin));

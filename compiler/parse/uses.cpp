@@ -40,14 +40,16 @@ ast::Item* Parser::parseUse() {
   return item;
 }
 
-// UseLeaf = ( Ident | "self" ) [ "as" Ident ] | Ident "::" ( UseLeaf | "{" UseLeaf { SEP UseLeaf } "}" )
+// UseLeaf = ( Ident | "self" ) [ "as" Ident ] | Ident "::" ( UseLeaf | "{" UseLeaf { SEP UseLeaf }
+// "}" )
 void Parser::parseUseTree(SmallVectorImpl<ast::Ident>& prefix, const ast::UseLeaf& shared,
                           SmallVectorImpl<ast::UseLeaf>& leaves, bool isRoot) {
   const size_t depth = prefix.size();
   const uint32_t begin = at_->begin;
   bool isSelfLeaf = false;
   for (;;) {
-    if (at(TokenKind::LeftBrace) && (prefix.size() != depth || (isRoot && shared.packageSpan.valid()))) {
+    if (at(TokenKind::LeftBrace) &&
+        (prefix.size() != depth || (isRoot && shared.packageSpan.valid()))) {
       parseUseGroup(prefix, shared, leaves);
       prefix.resize(depth);
       return;
@@ -121,8 +123,7 @@ void Parser::parseUseGroup(SmallVectorImpl<ast::Ident>& prefix, const ast::UseLe
   if (!nest.ok)
     return;
   advance();
-  parseList(TokenKind::RightBrace, opener,
-            [&] { parseUseTree(prefix, shared, leaves, false); });
+  parseList(TokenKind::RightBrace, opener, [&] { parseUseTree(prefix, shared, leaves, false); });
 }
 
 } // namespace gos::parse

@@ -83,8 +83,8 @@ private:
     for (size_t i = 0; i < a.variants.size(); ++i) {
       const vm::VariantLayout& x = a.variants[i];
       const vm::VariantLayout& y = b.variants[i];
-      if (x.name != y.name || x.shape != y.shape || x.fieldNames != y.fieldNames || x.codecs != y.codecs ||
-          x.fields.size() != y.fields.size())
+      if (x.name != y.name || x.shape != y.shape || x.fieldNames != y.fieldNames ||
+          x.codecs != y.codecs || x.fields.size() != y.fields.size())
         return false;
       for (size_t field = 0; field < x.fields.size(); ++field)
         if (!same(x.fields[field], y.fields[field]))

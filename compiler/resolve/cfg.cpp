@@ -46,7 +46,8 @@ private:
       StringRef value = rest_.take_until([](char c) { return c == '"'; });
       rest_ = rest_.drop_front(value.size());
       rest_.consume_front("\"");
-      return (name == "target_os" && value == "linux") || (name == "target_family" && value == "unix") ||
+      return (name == "target_os" && value == "linux") ||
+             (name == "target_family" && value == "unix") ||
              (name == "target_arch" && value == "x86_64");
     }
     return name == "unix" || (name == "test" && testing_);
@@ -60,8 +61,8 @@ private:
 
 bool Resolver::isConfigured(const ast::Item* item) {
   for (const ast::Attribute& attribute : item->attributes)
-    if (attribute.path.segments.size() == 1 && attribute.path.segments[0].ident.name.text() == "cfg" &&
-        attribute.argumentSpan.valid() &&
+    if (attribute.path.segments.size() == 1 &&
+        attribute.path.segments[0].ident.name.text() == "cfg" && attribute.argumentSpan.valid() &&
         !Predicate(sources_.text(attribute.argumentSpan), testing).list(true))
       return false;
   return true;

@@ -24,15 +24,16 @@ public:
   virtual std::optional<llvm::StringRef> source(llvm::StringRef module) const = 0;
   /// Is there a module of this path: with a text, with native functions, or with modules inside?
   virtual bool hasModule(llvm::StringRef module) const = 0;
-  /// The native functions `name` of a module ("fs"), of a type of a module ("fs::File") or of a core
-  /// type ("String", "Vec"; "Slice" serves every sequence, "Int" and "Float" every number, "Any"
-  /// every value). Several rows of one name are overloads.
+  /// The native functions `name` of a module ("fs"), of a type of a module ("fs::File") or of a
+  /// core type ("String", "Vec"; "Slice" serves every sequence, "Int" and "Float" every number,
+  /// "Any" every value). Several rows of one name are overloads.
   virtual void natives(llvm::StringRef owner, llvm::StringRef name,
                        llvm::SmallVectorImpl<NativeFunction>& found) const = 0;
   /// Paths of all modules, for did-you-mean and for imports to suggest.
   virtual void modules(llvm::SmallVectorImpl<llvm::StringRef>& paths) const = 0;
   /// Names of the native functions of an owner, for did-you-mean.
-  virtual void names(llvm::StringRef owner, llvm::SmallVectorImpl<llvm::StringRef>& found) const = 0;
+  virtual void names(llvm::StringRef owner,
+                     llvm::SmallVectorImpl<llvm::StringRef>& found) const = 0;
   /// Does calling a row change or ask for anything beside its arguments: the world, or what
   /// goroutines share?
   virtual bool hasEffect(int32_t) const { return false; }

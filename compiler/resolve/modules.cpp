@@ -13,16 +13,18 @@ Resolver::Resolver(ast::Context& context, SourceMap& sources, Engine& engine,
 #define GOS_KNOWN_CALL(name, spelling) knownCalls_[context_.names.intern(spelling)] = 1;
 #include "compiler/ast/known_calls.def"
   knownCalls_[context_.names.intern("spawn")] = 1;
-  for (StringRef name : {"bool", "char", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32",
-                         "u64", "usize", "f32", "f64", "String", "str", "Vec", "Map", "Set",
-                         "BTreeMap", "BTreeSet", "Deque", "Queue", "Stack", "MaxHeap", "MinHeap",
-                         "Range"})
+  for (StringRef name :
+       {"bool", "char",     "i8",       "i16",   "i32",   "i64",    "isize",   "u8",      "u16",
+        "u32",  "u64",      "usize",    "f32",   "f64",   "String", "str",     "Vec",     "Map",
+        "Set",  "BTreeMap", "BTreeSet", "Deque", "Queue", "Stack",  "MaxHeap", "MinHeap", "Range"})
     builtinTypes_[context_.names.intern(name)] = 1;
 }
 
 Resolver::~Resolver() = default;
 
-ModuleScope* Resolver::makeScope() { return &scopes_.emplace_back(); }
+ModuleScope* Resolver::makeScope() {
+  return &scopes_.emplace_back();
+}
 
 ModuleScope* Resolver::scopeOf(const Item* item) const {
   return item->parentModule ? static_cast<ModuleScope*>(item->parentModule->info) : nullptr;
@@ -204,8 +206,8 @@ void Resolver::declare(ModuleScope* scope, ArrayRef<Item*> list) {
           child->visibility = module->visibility;
         } else {
           engine_.report(module->name.span, diag::ModuleWithoutSource, name)
-              .help(("write `src/" + (real->path.empty() ? std::string() : real->path + "/") + name +
-                     ".gos`, or a body")
+              .help(("write `src/" + (real->path.empty() ? std::string() : real->path + "/") +
+                     name + ".gos`, or a body")
                         .str());
         }
         continue;

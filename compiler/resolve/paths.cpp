@@ -104,7 +104,8 @@ const Binding* Resolver::lookupIn(ModuleScope* module, Name name, uint8_t spaces
   if (found != module->entries.end()) {
     if (found->second.own.has(spaces))
       return &found->second.own;
-    // Imports are private spellings, seen from inside the module; the library re-exports by `pub use`.
+    // Imports are private spellings, seen from inside the module; the library re-exports by `pub
+    // use`.
     Import* import = found->second.import;
     if (import && (isInside(from, module->module()) || module->package == 0 ||
                    isVisible(import->item->visibility, module, from))) {
@@ -251,10 +252,11 @@ Resolver::Prefix Resolver::walk(ArrayRef<PathSegment> segments, ModuleScope* fro
       llvm::sort(candidates);
       if (module->package == 0 && library_)
         library_->names(module->path, candidates);
-      Diagnostic& report =
-          module->package == 0
-              ? engine_.report(segment.ident.span, diag::UnknownStdItem, "std::" + module->path, text)
-              : engine_.report(segment.ident.span, diag::UnresolvedName, last ? "item" : "module", text);
+      Diagnostic& report = module->package == 0
+                               ? engine_.report(segment.ident.span, diag::UnknownStdItem,
+                                                "std::" + module->path, text)
+                               : engine_.report(segment.ident.span, diag::UnresolvedName,
+                                                last ? "item" : "module", text);
       StringRef near = nearest(text, candidates);
       if (!near.empty())
         report.help(("did you mean `" + near + "`?").str());
@@ -312,7 +314,8 @@ bool Resolver::reportNeedsImport(Span span, Name name, ModuleScope* from, uint8_
 
 void Resolver::reportUnknown(Span span, Name name, StringRef what, ModuleScope* from,
                              uint8_t spaces, ArrayRef<StringRef> moreCandidates) {
-  // Past what is shown nobody reads a suggestion: with thousands of mistakes they would cost the most.
+  // Past what is shown nobody reads a suggestion: with thousands of mistakes they would cost the
+  // most.
   if (engine_.errorCount() > kManyErrors) {
     engine_.report(span, diag::UnresolvedName, what, name.text());
     return;

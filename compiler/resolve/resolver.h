@@ -22,7 +22,8 @@ struct Dependency {
   std::string name; // the module name in code
   std::string id;   // the project id, for quoted imports
   uint32_t package = 0;
-  bool isBinding = false; // modules of Rust bindings: a whole path reaches them without `use`, as with `std`
+  bool isBinding =
+      false; // modules of Rust bindings: a whole path reaches them without `use`, as with `std`
 };
 
 struct Package {
@@ -50,7 +51,9 @@ public:
   void build(ArrayRef<Package> packages);
 
   ModuleScope* root(uint32_t package) const { return roots_[package]; }
-  ModuleScope* core() const { return roots_[0]; } // the library's module `core`; null without a library
+  ModuleScope* core() const {
+    return roots_[0];
+  } // the library's module `core`; null without a library
   /// A module of the library by its path, loaded on demand; null when there is none.
   ModuleScope* libraryModule(StringRef path);
 
@@ -93,8 +96,8 @@ public:
   const Library* library() const { return library_; }
   ArrayRef<ModuleScope*> moduleScopes() const { return modules_; }
   bool testing = false; // `cfg(test)` holds
-  /// Is the name imported into this scope by a `use` that leads nowhere? That was reported where it stands; whoever
-  /// meets the name stays silent.
+  /// Is the name imported into this scope by a `use` that leads nowhere? That was reported where it
+  /// stands; whoever meets the name stays silent.
   static bool isBrokenImport(ModuleScope* scope, Name name);
   /// Visited by `declare` for each item with a table of its own.
   std::vector<ast::ImplItem*> impls;
@@ -112,7 +115,8 @@ private:
   void duplicate(ast::Item* first, ast::Item* second);
   void resolveImport(Import& import);
   const Binding* importTarget(Import* import);
-  /// The longest leading run of a path `std::..` that is a module of the library; null when there is none, and reported.
+  /// The longest leading run of a path `std::..` that is a module of the library; null when there
+  /// is none, and reported.
   ModuleScope* standardModule(ArrayRef<ast::Ident> path, ModuleScope* from, size_t& used);
   const Binding* libraryFallback(ModuleScope* module, Name name, uint8_t spaces);
   const Binding* nativeIn(ModuleScope* module, Name name);

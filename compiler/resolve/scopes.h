@@ -24,7 +24,7 @@ struct ModuleScope;
 
 /// Kinds of things a name may be looked for as.
 enum Namespace : uint8_t {
-  kType = 1,    // struct, enum, alias, newtype, builtin type
+  kType = 1, // struct, enum, alias, newtype, builtin type
   kTrait = 2,
   kValue = 4,   // function, const, static
   kVariant = 8, // a bare variant
@@ -69,7 +69,8 @@ struct ModuleScope {
   enum class Kind : uint8_t { Module, Block };
   Kind kind = Kind::Module;
   ast::ModuleItem* item = nullptr;
-  ModuleScope* parent = nullptr; // of a module: the module around it; of a block: the scope around it
+  ModuleScope* parent =
+      nullptr; // of a module: the module around it; of a block: the scope around it
   uint32_t package = 0;
   std::string path; // "fs", "encoding::json"; of a user's module "deep::nest"; empty for a root
   bool declared = false; // by a `mod` item, which gives it a visibility

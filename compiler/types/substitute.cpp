@@ -3,7 +3,8 @@
 namespace gos::types {
 
 namespace {
-/// Types are directed graphs with sharing: the memo keeps a walk linear in the number of distinct types.
+/// Types are directed graphs with sharing: the memo keeps a walk linear in the number of distinct
+/// types.
 class Substitution {
 public:
   Substitution(TypeTable& table, ArrayRef<Type*> args, Type* self, Normalise normalise)
@@ -16,7 +17,8 @@ public:
       const Parameter& parameter = *type->parameter;
       if (parameter.isSelf())
         return self_ ? self_ : type;
-      return parameter.index < args_.size() && args_[parameter.index] ? args_[parameter.index] : type;
+      return parameter.index < args_.size() && args_[parameter.index] ? args_[parameter.index]
+                                                                      : type;
     }
     if (type->depth > 3) {
       auto found = memo_.find(type);

@@ -22,17 +22,18 @@ enum class Kind : uint8_t {
 #define GOS_SCALAR(kind, spelling) kind,
 #define GOS_CONTAINER(kind, spelling, arguments) kind,
 #include "compiler/types/constructors.def"
-  Tuple,      // args: the elements; unit is the empty one
-  Array,      // args[0], length; while the length is open: args[0], args[1], a Const, Param or Infer
-  Slice,      // args[0]: `[T]`, the view
-  Range,      // args[0]: the integer type of the bounds
-  Fn,         // args: the parameters, then the result
-  Ref,        // args[0], mutability. Ref(Shared, T) is represented as T
-  Struct,     // item, args
-  Enum,       // item, args
-  Newtype,    // item, args; the representation: Program::representation
-  Param,      // parameter
-  Projection, // args[0]: the base, then the arguments of the trait; item: the AliasItem in the trait
+  Tuple,   // args: the elements; unit is the empty one
+  Array,   // args[0], length; while the length is open: args[0], args[1], a Const, Param or Infer
+  Slice,   // args[0]: `[T]`, the view
+  Range,   // args[0]: the integer type of the bounds
+  Fn,      // args: the parameters, then the result
+  Ref,     // args[0], mutability. Ref(Shared, T) is represented as T
+  Struct,  // item, args
+  Enum,    // item, args
+  Newtype, // item, args; the representation: Program::representation
+  Param,   // parameter
+  Projection, // args[0]: the base, then the arguments of the trait; item: the AliasItem in the
+              // trait
   Const,      // a const argument: its bits are `length`, args[0] says how they are written
   Infer,      // only while a body is being checked
 };
@@ -62,23 +63,29 @@ struct Parameter {
   Type* constType = nullptr;            // then: the type of that value
   ast::Expr* defaultConst = nullptr;    // then: of a struct's parameter
   bool isLength = false;                // an array is as long as it says
-  bool isBroken = false;                // one of its bounds is no trait: what it can do is not known
+  bool isBroken = false; // one of its bounds is no trait: what it can do is not known
   Span span;
   bool isSelf() const { return index == kSelfIndex; }
 };
 
 class Type {
 public:
-  enum Flag : uint8_t { HasInfer = 1, HasParam = 2, HasError = 4, HasProjection = 8, HasReference = 16 };
+  enum Flag : uint8_t {
+    HasInfer = 1,
+    HasParam = 2,
+    HasError = 4,
+    HasProjection = 8,
+    HasReference = 16
+  };
 
   Kind kind;
   uint8_t flags = 0;
   Mutability mutability = Mutability::Shared; // Ref
   InferKind inferKind = InferKind::General;   // Infer
   uint16_t depth = 0;
-  uint32_t number = 0;      // unique in its table, in order of making: a deterministic key
-  uint32_t inferId = 0;     // Infer
-  uint64_t length = 0;      // Array, Const
+  uint32_t number = 0;  // unique in its table, in order of making: a deterministic key
+  uint32_t inferId = 0; // Infer
+  uint64_t length = 0;  // Array, Const
   ast::Item* item = nullptr;
   Parameter* parameter = nullptr;
   ArrayRef<Type*> args;
@@ -96,7 +103,9 @@ public:
   /// Vec, Map, Set, BTree*, Deque, Queue, Stack and the heaps.
   bool isContainer() const { return kind >= Kind::Vec && kind <= Kind::MinHeap; }
   /// Array, slice or Vec.
-  bool isSequence() const { return kind == Kind::Array || kind == Kind::Slice || kind == Kind::Vec; }
+  bool isSequence() const {
+    return kind == Kind::Array || kind == Kind::Slice || kind == Kind::Vec;
+  }
   bool isNominal() const {
     return kind == Kind::Struct || kind == Kind::Enum || kind == Kind::Newtype;
   }
@@ -112,7 +121,7 @@ public:
 
   Type* element() const { return args[0]; } // Array, Slice, Vec, Set, Ref, ...
   ArrayRef<Type*> parameters() const { return args.drop_back(); } // Fn
-  Type* result() const { return args.back(); }                   // Fn
+  Type* result() const { return args.back(); }                    // Fn
   /// Without references of either kind.
   Type* withoutReferences() {
     Type* type = this;

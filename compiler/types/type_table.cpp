@@ -135,7 +135,9 @@ Type* TypeTable::make(Kind kind, ArrayRef<Type*> args, ast::Item* item, uint64_t
   return made;
 }
 
-Type* TypeTable::tuple(ArrayRef<Type*> elements) { return make(Kind::Tuple, elements); }
+Type* TypeTable::tuple(ArrayRef<Type*> elements) {
+  return make(Kind::Tuple, elements);
+}
 
 Type* TypeTable::array(Type* element, uint64_t length) {
   return make(Kind::Array, {element}, nullptr, length);

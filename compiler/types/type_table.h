@@ -59,10 +59,11 @@ public:
     return {copy, items.size()};
   }
 
-  /// Types are at most this deep: past it `make` answers the error type and sets this flag, which the
-  /// checker turns into GT0008. Everything that recurses over types relies on it.
+  /// Types are at most this deep: past it `make` answers the error type and sets this flag, which
+  /// the checker turns into GT0008. Everything that recurses over types relies on it.
   static constexpr unsigned kMaxDepth = 200;
-  /// Lowering puts arguments of at most kMaxArgumentDepth into types that are as deep as the checker allows.
+  /// Lowering puts arguments of at most kMaxArgumentDepth into types that are as deep as the
+  /// checker allows.
   static constexpr unsigned kMaxArgumentDepth = 100;
   void allowInstances() { maxDepth_ = kMaxDepth + kMaxArgumentDepth; }
   bool takeTooDeep() { return std::exchange(tooDeep_, false); }

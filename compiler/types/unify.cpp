@@ -137,7 +137,8 @@ bool Unifier::unify(Type* a, Type* b) {
         return false;
       continue;
     }
-    if (left->is(Kind::Array) && right->is(Kind::Array) && left->isOpenArray() != right->isOpenArray()) {
+    if (left->is(Kind::Array) && right->is(Kind::Array) &&
+        left->isOpenArray() != right->isOpenArray()) {
       work.push_back({left->args[0], right->args[0]});
       work.push_back({table_.lengthOf(left), table_.lengthOf(right)});
       continue;

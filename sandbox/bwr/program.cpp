@@ -110,8 +110,8 @@ private:
     const bool adopts = sandbox::adoptOrphans();
     std::shared_ptr<sandbox::FirstProcess> ahead =
         sandbox::startAhead(options_.level, options_.network, {});
-    // From here on no signal is lost: one that comes while the command starts is its own. Before, it
-    // ends this process, and that the one that was started ahead.
+    // From here on no signal is lost: one that comes while the command starts is its own. Before,
+    // it ends this process, and that the one that was started ahead.
     llvm::Expected<std::unique_ptr<SignalRelay>> relay = SignalRelay::create();
     if (!relay)
       return fail(relay.takeError());

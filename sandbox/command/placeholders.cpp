@@ -35,8 +35,8 @@ std::vector<Placeholder> Placeholders::existing(llvm::StringRef deniedPath) {
   struct stat status{};
   if (::lstat(deniedPath.str().c_str(), &status) == 0 && isMarked(status))
     found.push_back({deniedPath.str(), false});
-  for (llvm::StringRef above = deniedPath.rsplit('/').first; !above.empty() && isMarkedDirectory(above.str());
-       above = above.rsplit('/').first)
+  for (llvm::StringRef above = deniedPath.rsplit('/').first;
+       !above.empty() && isMarkedDirectory(above.str()); above = above.rsplit('/').first)
     found.insert(found.begin(), {above.str(), true});
   return found;
 }

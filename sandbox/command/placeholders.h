@@ -20,8 +20,8 @@ public:
   ~Placeholders() { remove(); }
 
   static llvm::Expected<Placeholders> create(llvm::ArrayRef<Placeholder> wanted);
-  /// The stand-ins that other runs hold, or a crash left, for a denied path and the directories above
-  /// it: to be shared, and removed by the last.
+  /// The stand-ins that other runs hold, or a crash left, for a denied path and the directories
+  /// above it: to be shared, and removed by the last.
   static std::vector<Placeholder> existing(llvm::StringRef deniedPath);
   /// Gives the names back; those that others still use stay.
   void remove();

@@ -142,7 +142,8 @@ private:
       llvm::errs() << " at " << escapeForText(at->file) << ':' << at->line << ':' << at->column;
   }
 
-  /// What ended in a failure that nobody joined (language.md 21.4: the root cohort tells it at the end).
+  /// What ended in a failure that nobody joined (language.md 21.4: the root cohort tells it at the
+  /// end).
   int reportUnobserved() {
     vm::Scheduler* scheduler = machine_.schedulerIfAny();
     if (!scheduler)

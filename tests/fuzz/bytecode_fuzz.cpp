@@ -1,5 +1,5 @@
-// Any bytes as a module: read, verify, run every function that takes nothing, under a small budget and a policy that
-// grants nothing.
+// Any bytes as a module: read, verify, run every function that takes nothing, under a small budget
+// and a policy that grants nothing.
 
 #include "vm/verifier.h"
 #include "vm/vm.h"
@@ -14,8 +14,12 @@ using namespace gos::vm;
 
 namespace {
 
-Trap lengthBody(Arguments& arguments) { return arguments.returnInteger(int64_t(arguments.string(0).size())); }
-Trap touchBody(Arguments&) { __builtin_trap(); } // the gate keeps everybody out
+Trap lengthBody(Arguments& arguments) {
+  return arguments.returnInteger(int64_t(arguments.string(0).size()));
+}
+Trap touchBody(Arguments&) {
+  __builtin_trap();
+} // the gate keeps everybody out
 
 constexpr Native kNatives[] = {
     {"length", "fn(text: String) -> i64", Capability::Pure, lengthBody},
@@ -24,10 +28,11 @@ constexpr Native kNatives[] = {
 
 llvm::Error checkImport(const Native&, const NativeImport& import, const Module& module) {
   const auto kind = [&](LayoutId id) { return module.layouts[index(id)].kind; };
-  if (import.parameters.size() == 1 && !import.inOut[0] && kind(import.parameters[0]) == LayoutKind::String &&
-      kind(import.result) == LayoutKind::Int)
+  if (import.parameters.size() == 1 && !import.inOut[0] &&
+      kind(import.parameters[0]) == LayoutKind::String && kind(import.result) == LayoutKind::Int)
     return llvm::Error::success();
-  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument), "import does not fit");
+  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
+                                 "import does not fit");
 }
 
 } // namespace

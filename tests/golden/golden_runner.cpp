@@ -1,6 +1,7 @@
 // Runs the goldens of this directory, or rewrites what they expect.
 //
-//   golden_runner --gos PATH --root DIR [--source DIR] [--build DIR] [--exact NAME] [--filter TEXT] [--update [FILTER]]
+//   golden_runner --gos PATH --root DIR [--source DIR] [--build DIR] [--exact NAME] [--filter TEXT]
+//   [--update [FILTER]]
 //
 // A golden is `<stage>/<topic>/<case>.gos` whose first line says how it is run:
 //
@@ -102,7 +103,8 @@ std::vector<std::string> words(const std::string& line) {
 }
 
 /// The command of the first line, or nothing if that line is not one.
-std::vector<std::string> commandOf(const std::string& source, const Options& options, const fs::path& file) {
+std::vector<std::string> commandOf(const std::string& source, const Options& options,
+                                   const fs::path& file) {
   const std::vector<std::string> lines = splitLines(source);
   if (lines.empty() || lines[0].rfind(kRunMark, 0) != 0)
     return {};
@@ -140,14 +142,16 @@ bool runCase(const Options& options, const std::string& name, const fs::path& fi
     std::printf("FAIL %s\n  %s\n", name.c_str(), describeEnd(result, request).c_str());
     return false;
   }
-  const Sections sections = {result.code, masked(result.out, options, file), masked(result.err, options, file)};
+  const Sections sections = {result.code, masked(result.out, options, file),
+                             masked(result.err, options, file)};
   const bool saysError = sections.err.find("error[") != std::string::npos ||
                          sections.err.find("\"severity\":\"error\"") != std::string::npos;
   const bool reportsError = saysError && result.code == 1;
   const bool saysFail = file.filename().string().rfind("fail_", 0) == 0;
   if (reportsError != saysFail) {
-    std::printf("FAIL %s\n  a name starts with `fail_` exactly when an error is reported; this one %s\n%s\n", name.c_str(),
-                reportsError ? "reports one" : "reports none", sections.err.c_str());
+    std::printf(
+        "FAIL %s\n  a name starts with `fail_` exactly when an error is reported; this one %s\n%s\n",
+        name.c_str(), reportsError ? "reports one" : "reports none", sections.err.c_str());
     return false;
   }
   const fs::path expectPath = fs::path(file).replace_extension(".expect");
@@ -157,11 +161,13 @@ bool runCase(const Options& options, const std::string& name, const fs::path& fi
   if (exists && wanted == found)
     return true;
   if (!options.update) {
-    std::printf("FAIL %s\n%s%s", name.c_str(), exists ? "" : "  there is no .expect file\n", lineDiff(wanted, found).c_str());
+    std::printf("FAIL %s\n%s%s", name.c_str(), exists ? "" : "  there is no .expect file\n",
+                lineDiff(wanted, found).c_str());
     return false;
   }
   FILE* expect = std::fopen(expectPath.c_str(), "wbe");
-  const bool written = expect != nullptr && std::fwrite(found.data(), 1, found.size(), expect) == found.size();
+  const bool written =
+      expect != nullptr && std::fwrite(found.data(), 1, found.size(), expect) == found.size();
   if (expect != nullptr && std::fclose(expect) == 0 && written) {
     std::printf("%s %s\n", exists ? "rewritten" : "new", name.c_str());
     return true;
@@ -179,14 +185,17 @@ std::map<std::string, fs::path> findCases(const fs::path& root) {
     // Only <stage>/<topic>/<case>.gos is a case; deeper files belong to one.
     const fs::path relative = entry.path().lexically_relative(root);
     if (std::distance(relative.begin(), relative.end()) == 3)
-      cases["golden_" + replaced(fs::path(relative).replace_extension().string(), "/", "_")] = entry.path();
+      cases["golden_" + replaced(fs::path(relative).replace_extension().string(), "/", "_")] =
+          entry.path();
   }
   return cases;
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: golden_runner --gos PATH --root DIR [--source DIR] [--build DIR] [--exact NAME] "
-                       "[--filter TEXT] [--update [FILTER]]\n");
+  std::fprintf(
+      stderr,
+      "usage: golden_runner --gos PATH --root DIR [--source DIR] [--build DIR] [--exact NAME] "
+      "[--filter TEXT] [--update [FILTER]]\n");
   return 2;
 }
 
@@ -226,7 +235,8 @@ int main(int argc, char** argv) {
 
   int passed = 0, failed = 0;
   for (const auto& [name, file] : findCases(options.root)) {
-    if (!options.exact.empty() ? name != options.exact : name.find(options.filter) == std::string::npos)
+    if (!options.exact.empty() ? name != options.exact
+                               : name.find(options.filter) == std::string::npos)
       continue;
     (runCase(options, name, file) ? passed : failed)++;
   }

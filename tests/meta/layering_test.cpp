@@ -1,4 +1,5 @@
-// The arrows of the layers, from the #include lines; the doors of third-party libraries; and what is said about files.
+// The arrows of the layers, from the #include lines; the doors of third-party libraries; and what
+// is said about files.
 
 #include "tests/meta/source_tree.h"
 
@@ -28,45 +29,72 @@ const std::vector<Layer>& layers() {
       {"sandbox", {"sandbox/policy", "sandbox/policy/host", "diagnostics"}},
       {"sandbox/linux", {"sandbox/policy", "sandbox/policy/host", "sandbox", "diagnostics"}},
       {"sandbox/linux/first_process", {"sandbox/linux"}},
-      {"sandbox/command", {"sandbox/policy", "sandbox/policy/host", "sandbox", "sandbox/linux", "diagnostics"}},
-      {"sandbox/library", {"sandbox/policy", "sandbox", "sandbox/linux", "sandbox/command", "diagnostics"}},
-      {"sandbox/bwr", {"sandbox/policy", "sandbox/policy/host", "sandbox", "sandbox/linux", "sandbox/command", "manifest", "diagnostics"}},
+      {"sandbox/command",
+       {"sandbox/policy", "sandbox/policy/host", "sandbox", "sandbox/linux", "diagnostics"}},
+      {"sandbox/library",
+       {"sandbox/policy", "sandbox", "sandbox/linux", "sandbox/command", "diagnostics"}},
+      {"sandbox/bwr",
+       {"sandbox/policy", "sandbox/policy/host", "sandbox", "sandbox/linux", "sandbox/command",
+        "manifest", "diagnostics"}},
       {"manifest", {"diagnostics", "sandbox/policy", "sandbox/policy/host"}},
       {"vm", {"diagnostics", "sandbox/policy"}},
       {"stdlib", {"diagnostics", "sandbox/policy", "sandbox", "sandbox/command", "vm"}},
       {"stdlib/program", {"diagnostics", "sandbox", "vm", "stdlib"}},
       {"compiler/lex", {"diagnostics"}},
       {"compiler/bindings",
-       {"diagnostics", "compiler/lex", "manifest", "sandbox/policy", "sandbox/policy/host", "sandbox", "sandbox/linux",
-        "sandbox/command"}},
+       {"diagnostics", "compiler/lex", "manifest", "sandbox/policy", "sandbox/policy/host",
+        "sandbox", "sandbox/linux", "sandbox/command"}},
       {"compiler/ast", {"diagnostics", "compiler/lex"}},
       {"compiler/parse", {"diagnostics", "compiler/lex", "compiler/ast"}},
       {"compiler/format", {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse"}},
       {"compiler/expand", {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse"}},
-      {"compiler/resolve", {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/expand"}},
+      {"compiler/resolve",
+       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/expand"}},
       {"compiler/types", {"diagnostics", "compiler/ast", "compiler/resolve"}},
       {"compiler/check",
-       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/expand", "compiler/resolve", "compiler/types",
-        "stdlib"}},
+       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/expand",
+        "compiler/resolve", "compiler/types", "stdlib"}},
       {"compiler/lower",
-       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve", "compiler/types", "compiler/check", "stdlib",
-        "vm", "sandbox/policy"}},
+       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve",
+        "compiler/types", "compiler/check", "stdlib", "vm", "sandbox/policy"}},
       {"compiler/fold",
-       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve", "compiler/types", "compiler/check",
-        "compiler/lower", "stdlib", "vm", "sandbox/policy"}},
+       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve",
+        "compiler/types", "compiler/check", "compiler/lower", "stdlib", "vm", "sandbox/policy"}},
       {"compiler/document",
-       {"diagnostics", "compiler/ast", "compiler/parse", "compiler/bindings", "stdlib", "sandbox/policy"}},
+       {"diagnostics", "compiler/ast", "compiler/parse", "compiler/bindings", "stdlib",
+        "sandbox/policy"}},
       {"compiler/repl",
-       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve", "compiler/types", "compiler/check",
-        "compiler/lower", "compiler/fold", "stdlib", "vm", "sandbox/policy"}},
+       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve",
+        "compiler/types", "compiler/check", "compiler/lower", "compiler/fold", "stdlib", "vm",
+        "sandbox/policy"}},
       {"compiler/executable", {"diagnostics", "manifest", "sandbox", "vm", "stdlib/program"}},
       {"compiler/testing",
-       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve", "compiler/types", "compiler/check",
-        "compiler/document", "stdlib", "vm", "sandbox"}},
+       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/resolve",
+        "compiler/types", "compiler/check", "compiler/document", "stdlib", "vm", "sandbox"}},
       {"compiler/driver",
-       {"diagnostics", "compiler/lex", "compiler/ast", "compiler/parse", "compiler/expand", "compiler/resolve", "compiler/types",
-        "compiler/check", "compiler/lower", "compiler/fold", "compiler/testing", "compiler/format", "compiler/document", "compiler/repl", "compiler/bindings", "stdlib", "vm", "sandbox", "sandbox/policy",
-        "sandbox/policy/host", "manifest", "compiler/executable", "stdlib/program"}},
+       {"diagnostics",
+        "compiler/lex",
+        "compiler/ast",
+        "compiler/parse",
+        "compiler/expand",
+        "compiler/resolve",
+        "compiler/types",
+        "compiler/check",
+        "compiler/lower",
+        "compiler/fold",
+        "compiler/testing",
+        "compiler/format",
+        "compiler/document",
+        "compiler/repl",
+        "compiler/bindings",
+        "stdlib",
+        "vm",
+        "sandbox",
+        "sandbox/policy",
+        "sandbox/policy/host",
+        "manifest",
+        "compiler/executable",
+        "stdlib/program"}},
   };
   return all;
 }
@@ -85,7 +113,8 @@ constexpr Exemption kArrows[] = {
 std::string folderOf(StringRef path) {
   std::string best;
   for (const Layer& layer : layers())
-    if (path.starts_with((layer.folder + StringRef("/")).str()) && StringRef(layer.folder).size() > best.size())
+    if (path.starts_with((layer.folder + StringRef("/")).str()) &&
+        StringRef(layer.folder).size() > best.size())
       best = layer.folder;
   return best;
 }
@@ -113,8 +142,8 @@ std::vector<Include> includesOf(const File& file) {
 }
 
 const std::vector<File>& sources() {
-  static const std::vector<File> all =
-      filesOf({"diagnostics", "manifest", "sandbox", "vm", "stdlib", "compiler"}, {".cpp", ".h", ".def"});
+  static const std::vector<File> all = filesOf(
+      {"diagnostics", "manifest", "sandbox", "vm", "stdlib", "compiler"}, {".cpp", ".h", ".def"});
   return all;
 }
 
@@ -129,28 +158,37 @@ TEST_CASE("layering: includes point down the list, never up, never sideways") {
         continue;
       const std::string to = folderOf(include.header);
       if (to.empty()) {
-        // What the build makes lies beside no folder; anything else is a path that is not from the root.
-        const bool made = StringRef(include.header).ends_with(".inc") || StringRef(include.header).starts_with("generated/");
-        CHECK_MESSAGE((made || !readFile(include.header).empty()), file.path << " includes " << include.header << ", which is not from the root");
-        CHECK_MESSAGE((made || !StringRef(include.header).starts_with("tests/")), file.path << " includes " << include.header);
+        // What the build makes lies beside no folder; anything else is a path that is not from the
+        // root.
+        const bool made = StringRef(include.header).ends_with(".inc") ||
+                          StringRef(include.header).starts_with("generated/");
+        CHECK_MESSAGE((made || !readFile(include.header).empty()),
+                      file.path << " includes " << include.header
+                                << ", which is not from the root");
+        CHECK_MESSAGE((made || !StringRef(include.header).starts_with("tests/")),
+                      file.path << " includes " << include.header);
         continue;
       }
       if (to == from)
         continue;
-      const auto layer = std::find_if(layers().begin(), layers().end(), [&](const Layer& each) { return each.folder == from; });
-      bool allowed = std::any_of(layer->below.begin(), layer->below.end(), [&](const char* below) { return to == below; });
+      const auto layer = std::find_if(layers().begin(), layers().end(),
+                                      [&](const Layer& each) { return each.folder == from; });
+      bool allowed = std::any_of(layer->below.begin(), layer->below.end(),
+                                 [&](const char* below) { return to == below; });
       for (const Exemption& exemption : kArrows)
         if (from == exemption.from && to == exemption.to) {
           usedExemptions.insert(from + to);
           allowed = true;
         }
-      CHECK_MESSAGE(allowed, file.path << " includes " << include.header << ": " << from << " must not know " << to);
+      CHECK_MESSAGE(allowed, file.path << " includes " << include.header << ": " << from
+                                       << " must not know " << to);
     }
   }
   for (const Exemption& exemption : kArrows)
     if (*exemption.from)
       CHECK_MESSAGE(usedExemptions.count(std::string(exemption.from) + exemption.to),
-                  exemption.from << " no longer includes " << exemption.to << ": drop the exemption");
+                    exemption.from << " no longer includes " << exemption.to
+                                   << ": drop the exemption");
   CHECK(folders.size() > 5);
 }
 
@@ -172,13 +210,15 @@ TEST_CASE("layering: every third-party library has one door") {
       for (const Door& door : doors) {
         if (!StringRef(include.header).starts_with(door.prefix) || folderOf(include.header) != "")
           continue;
-        const bool open = std::any_of(door.files.begin(), door.files.end(), [&](const char* at) { return file.path == at; });
+        const bool open = std::any_of(door.files.begin(), door.files.end(),
+                                      [&](const char* at) { return file.path == at; });
         CHECK_MESSAGE(open, file.path << " includes " << include.header);
       }
       // Of LLVM, Support and ADT alone.
       const StringRef header = include.header;
       if (header.starts_with("llvm/"))
-        CHECK_MESSAGE((header.starts_with("llvm/ADT/") || header.starts_with("llvm/Support/")), file.path << " includes " << include.header);
+        CHECK_MESSAGE((header.starts_with("llvm/ADT/") || header.starts_with("llvm/Support/")),
+                      file.path << " includes " << include.header);
       CHECK_MESSAGE(header != "llvm/Support/CommandLine.h", file.path);
       CHECK_MESSAGE((header != "iostream"), file.path << ": <iostream> is a static constructor");
     }
@@ -197,7 +237,8 @@ TEST_CASE("layering: a source includes its own header first, and headers have #p
     const std::string own = path.drop_back(4).str() + ".h";
     const auto includes = includesOf(file);
     if (paths.count(own))
-      CHECK_MESSAGE((!includes.empty() && includes.front().header == own), file.path << " does not begin with its header");
+      CHECK_MESSAGE((!includes.empty() && includes.front().header == own),
+                    file.path << " does not begin with its header");
   }
 }
 
@@ -246,8 +287,8 @@ TEST_CASE("layering: no file names a machine, and nothing exits below main") {
       auto [line, tail] = rest.split('\n');
       rest = tail;
       const StringRef code = line.split("//").first;
-      for (StringRef call : {"std::exit(", " exit(", " _exit(", "quick_exit(", "dynamic_cast<", " throw ", "catch (", "std::cout", "std::cerr",
-                             "system(", "popen("})
+      for (StringRef call : {"std::exit(", " exit(", " _exit(", "quick_exit(", "dynamic_cast<",
+                             " throw ", "catch (", "std::cout", "std::cerr", "system(", "popen("})
         if (code.contains(call) && !code.contains("Trap exit("))
           CHECK_MESSAGE(false, file.path << ": " << line.trim().str());
     }
@@ -255,12 +296,16 @@ TEST_CASE("layering: no file names a machine, and nothing exits below main") {
 }
 
 TEST_CASE("layering: every folder has its page") {
-  for (const char* folder : {"diagnostics", "manifest", "sandbox", "sandbox/policy", "vm", "stdlib", "compiler/lex", "compiler/ast",
-                             "compiler/parse", "compiler/resolve", "compiler/types", "compiler/check", "compiler/lower", "compiler/fold",
-                             "compiler/driver", "tests/threats", "tests/meta", "tests/programs", "bench", "scripts", "examples"}) {
+  for (const char* folder :
+       {"diagnostics",    "manifest",       "sandbox",        "sandbox/policy", "vm",
+        "stdlib",         "compiler/lex",   "compiler/ast",   "compiler/parse", "compiler/resolve",
+        "compiler/types", "compiler/check", "compiler/lower", "compiler/fold",  "compiler/driver",
+        "tests/threats",  "tests/meta",     "tests/programs", "bench",          "scripts",
+        "examples"}) {
     const std::string page = readFile(std::string(folder) + "/README.md");
     CHECK_MESSAGE(!page.empty(), std::string(folder) << " has no README.md");
-    CHECK_MESSAGE(std::count(page.begin(), page.end(), '\n') <= 80, std::string(folder) << "/README.md is more than a screen");
+    CHECK_MESSAGE(std::count(page.begin(), page.end(), '\n') <= 80,
+                  std::string(folder) << "/README.md is more than a screen");
   }
 }
 

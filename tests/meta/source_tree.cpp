@@ -18,7 +18,8 @@ std::string readFile(llvm::StringRef path) {
   return text.str();
 }
 
-std::vector<File> filesOf(const std::vector<std::string>& folders, const std::vector<std::string>& endings) {
+std::vector<File> filesOf(const std::vector<std::string>& folders,
+                          const std::vector<std::string>& endings) {
   std::vector<File> result;
   const files::path root = GOS_SOURCE_DIR;
   for (const std::string& folder : folders) {
@@ -28,13 +29,15 @@ std::vector<File> filesOf(const std::vector<std::string>& folders, const std::ve
       if (!it->is_regular_file(ignored) || it->is_symlink(ignored))
         continue;
       const std::string path = files::relative(it->path(), root).string();
-      if (std::none_of(endings.begin(), endings.end(),
-                       [&](const std::string& ending) { return llvm::StringRef(path).ends_with(ending); }))
+      if (std::none_of(endings.begin(), endings.end(), [&](const std::string& ending) {
+            return llvm::StringRef(path).ends_with(ending);
+          }))
         continue;
       result.push_back({path, readFile(path)});
     }
   }
-  std::sort(result.begin(), result.end(), [](const File& a, const File& b) { return a.path < b.path; });
+  std::sort(result.begin(), result.end(),
+            [](const File& a, const File& b) { return a.path < b.path; });
   return result;
 }
 

@@ -13,8 +13,10 @@ struct File {
   std::string text;
 };
 
-/// Every file beneath these folders with one of these endings, sorted by path; build directories are left out.
-std::vector<File> filesOf(const std::vector<std::string>& folders, const std::vector<std::string>& endings);
+/// Every file beneath these folders with one of these endings, sorted by path; build directories
+/// are left out.
+std::vector<File> filesOf(const std::vector<std::string>& folders,
+                          const std::vector<std::string>& endings);
 std::string readFile(llvm::StringRef path);
 /// Whole words of a text.
 bool hasWord(llvm::StringRef text, llvm::StringRef word);

@@ -1,5 +1,5 @@
-// Who starts programs: each call that does stands in this list, with its reason. Cargo, rustc and linkers are started by
-// one function of the compiler.
+// Who starts programs: each call that does stands in this list, with its reason. Cargo, rustc and
+// linkers are started by one function of the compiler.
 
 #include "tests/meta/source_tree.h"
 
@@ -14,31 +14,37 @@ namespace {
 
 using llvm::StringRef;
 
-constexpr StringRef kCalls[] = {"fork", "vfork", "posix_spawn", "posix_spawnp", "execv", "execve", "execvp", "execvpe", "execl", "execlp",
-                                "execle", "execveat", "fexecve", "system", "popen", "clone3", "sandbox::start", "sandbox::run",
-                                "ExecuteAndWait", "ExecuteNoWait"};
+constexpr StringRef kCalls[] = {
+    "fork",   "vfork",          "posix_spawn",  "posix_spawnp",   "execv",
+    "execve", "execvp",         "execvpe",      "execl",          "execlp",
+    "execle", "execveat",       "fexecve",      "system",         "popen",
+    "clone3", "sandbox::start", "sandbox::run", "ExecuteAndWait", "ExecuteNoWait"};
 
 /// The call stands in the line, as a call, not behind `//`.
 bool calls(StringRef line, StringRef name) {
   line = line.split("//").first;
   for (size_t at = line.find(name); at != StringRef::npos; at = line.find(name, at + 1)) {
     const char before = at == 0 ? ' ' : line[at - 1];
-    const bool isWhole = !llvm::isAlnum(before) && before != '_' && before != '.' && before != '>' && before != '"';
+    const bool isWhole =
+        !llvm::isAlnum(before) && before != '_' && before != '.' && before != '>' && before != '"';
     if (isWhole && line.substr(at + name.size()).starts_with("("))
       return true;
   }
   return false;
 }
 
-TEST_CASE("T097 one function of the compiler starts Cargo, and no other place starts anything unlisted") {
+TEST_CASE(
+    "T097 one function of the compiler starts Cargo, and no other place starts anything unlisted") {
   const std::map<std::string, std::string> allowed = {
-      {"compiler/bindings/cargo.cpp sandbox::start", "the one function: Cargo, and all that it starts, inside the sandbox"},
+      {"compiler/bindings/cargo.cpp sandbox::start",
+       "the one function: Cargo, and all that it starts, inside the sandbox"},
       {"compiler/testing/runner.cpp posix_spawn", "`gos test` starts itself for each test file"},
       {"stdlib/sandbox.cpp sandbox::run", "`std::sandbox` of the user's program"},
       {"stdlib/process.cpp posix_spawnp", "`std::process` of the user's program"},
   };
   std::map<std::string, size_t> seen;
-  for (const File& file : filesOf({"compiler", "stdlib", "manifest", "vm", "diagnostics"}, {".cpp", ".h"})) {
+  for (const File& file :
+       filesOf({"compiler", "stdlib", "manifest", "vm", "diagnostics"}, {".cpp", ".h"})) {
     StringRef rest = file.text;
     while (!rest.empty()) {
       auto [line, tail] = rest.split('\n');

@@ -11,7 +11,6 @@
 
 #include <doctest/doctest.h>
 
-
 namespace gos::meta {
 namespace {
 
@@ -23,10 +22,14 @@ const std::vector<File>& implementation() {
   return all;
 }
 
-// ---- codes.def ---------------------------------------------------------------------------------------
+// ---- codes.def
+// ---------------------------------------------------------------------------------------
 
-/// A page that has no example says why, in a line of its own; what cannot be shown yet need not be reported yet.
-bool saysWhyNoExample(StringRef page) { return page.contains("\nno example: "); }
+/// A page that has no example says why, in a line of its own; what cannot be shown yet need not be
+/// reported yet.
+bool saysWhyNoExample(StringRef page) {
+  return page.contains("\nno example: ");
+}
 
 /// Reported, as a typed diagnostic or, by a program that fails, as the text of its code.
 bool isReported(Code code) {
@@ -49,23 +52,28 @@ TEST_CASE("tables: every diagnostic is reported somewhere") {
   for (size_t i = 0; i < codeCount(); ++i) {
     const Code code = codeAt(i);
     if (!isRetired(code) && !saysWhyNoExample(explanation(code)))
-      CHECK_MESSAGE(isReported(code), spelling(code).str() << " " << title(code).str() << " is reported nowhere");
+      CHECK_MESSAGE(isReported(code), spelling(code).str()
+                                          << " " << title(code).str() << " is reported nowhere");
   }
 }
 
-TEST_CASE("tables: every diagnostic has a page with a broken and a fixed example, or a reason why not") {
+TEST_CASE(
+    "tables: every diagnostic has a page with a broken and a fixed example, or a reason why not") {
   for (size_t i = 0; i < codeCount(); ++i) {
     const Code code = codeAt(i);
     if (isRetired(code))
       continue;
     const StringRef page = explanation(code);
-    CHECK_MESSAGE(!page.empty(), spelling(code).str() << " has no page explain/" << spelling(code).str() << ".md");
+    CHECK_MESSAGE(!page.empty(), spelling(code).str()
+                                     << " has no page explain/" << spelling(code).str() << ".md");
     if (page.empty())
       continue;
     CHECK_MESSAGE(page.starts_with(("# " + spelling(code) + ": ").str()), spelling(code).str());
     const auto examples = explanationExamples(page);
-    const bool broken = llvm::any_of(examples, [](const auto& each) { return each.kind == ExplanationExample::Kind::Broken; });
-    const bool fixed = llvm::any_of(examples, [](const auto& each) { return each.kind == ExplanationExample::Kind::Fixed; });
+    const bool broken = llvm::any_of(
+        examples, [](const auto& each) { return each.kind == ExplanationExample::Kind::Broken; });
+    const bool fixed = llvm::any_of(
+        examples, [](const auto& each) { return each.kind == ExplanationExample::Kind::Fixed; });
     if (saysWhyNoExample(page))
       CHECK_MESSAGE(!broken, spelling(code).str() << " has an example: drop the reason why not");
     else
@@ -73,10 +81,11 @@ TEST_CASE("tables: every diagnostic has a page with a broken and a fixed example
   }
 }
 
-// ---- the examples ------------------------------------------------------------------------------------------
+// ---- the examples
+// ------------------------------------------------------------------------------------------
 
-/// Runs an example as its fence says: `gossamer [check|run] [options]`, `toml`, `sh` (not run), `text` (not run).
-/// Several files: a line `// file: src/util.gos` begins each.
+/// Runs an example as its fence says: `gossamer [check|run] [options]`, `toml`, `sh` (not run),
+/// `text` (not run). Several files: a line `// file: src/util.gos` begins each.
 std::optional<threats::Outcome> runExample(const ExplanationExample& example, std::string& how) {
   llvm::SmallVector<StringRef> words;
   example.info.split(words, ' ', -1, false);
@@ -146,7 +155,9 @@ TEST_CASE("tables: the broken example of a page gives exactly its code, the fixe
       if (!outcome)
         continue;
       ++ran;
-      INFO(spelling(code).str() << ": gos " << how << "\n" << example.text.str() << "\n" << outcome->err);
+      INFO(spelling(code).str() << ": gos " << how << "\n"
+                                << example.text.str() << "\n"
+                                << outcome->err);
       CHECK(!outcome->timedOut);
       CHECK(outcome->signal == 0);
       auto codes = codesOf(outcome->err);
@@ -165,16 +176,19 @@ TEST_CASE("tables: the broken example of a page gives exactly its code, the fixe
   MESSAGE(ran << " examples ran");
 }
 
-// ---- the other tables ----------------------------------------------------------------------------------------
+// ---- the other tables
+// ----------------------------------------------------------------------------------------
 
 TEST_CASE("tables: every opcode is emitted, run and verified") {
   const std::vector<File> lower = filesOf({"compiler/lower"}, {".cpp", ".h", ".def"});
   const std::vector<File> vm = filesOf({"vm"}, {".cpp", ".h"});
-#define GOS_OP(name, format)                                                                                            \
-  {                                                                                                                     \
-    const bool emitted = llvm::any_of(lower, [](const File& file) { return hasWord(file.text, #name); });               \
-    CHECK_MESSAGE(emitted, "nothing emits " #name);                                                                   \
-    CHECK_MESSAGE(llvm::any_of(vm, [](const File& file) { return hasWord(file.text, #name); }), "the VM never names " #name); \
+#define GOS_OP(name, format)                                                                       \
+  {                                                                                                \
+    const bool emitted =                                                                           \
+        llvm::any_of(lower, [](const File& file) { return hasWord(file.text, #name); });           \
+    CHECK_MESSAGE(emitted, "nothing emits " #name);                                                \
+    CHECK_MESSAGE(llvm::any_of(vm, [](const File& file) { return hasWord(file.text, #name); }),    \
+                  "the VM never names " #name);                                                    \
   }
 #include "vm/opcodes.def"
 }
@@ -182,10 +196,11 @@ TEST_CASE("tables: every opcode is emitted, run and verified") {
 TEST_CASE("tables: every capability has builtins, and every builtin a body") {
   const std::vector<File> bodies = filesOf({"stdlib"}, {".cpp"});
   const std::string table = readFile("stdlib/builtins.def");
-#define GOS_CAPABILITY(name, reportName, lowest)                                                                        \
+#define GOS_CAPABILITY(name, reportName, lowest)                                                   \
   CHECK_MESSAGE(StringRef(table).contains(", " #name ")"), "no builtin is of class " #name);
 #include "sandbox/policy/capabilities.def"
-  // Rows made by a macro of the table have their bodies made by one as well; the linker sees to those.
+  // Rows made by a macro of the table have their bodies made by one as well; the linker sees to
+  // those.
   StringRef rest = table;
   while (!rest.empty()) {
     auto [line, tail] = rest.split('\n');
@@ -193,18 +208,22 @@ TEST_CASE("tables: every capability has builtins, and every builtin a body") {
     if (!line.consume_front("GOS_BUILTIN("))
       continue;
     const StringRef id = line.split(',').first;
-    CHECK_MESSAGE(llvm::any_of(bodies, [&](const File& file) { return StringRef(file.text).contains(id); }),
-                  "no body is named after " << id.str());
+    CHECK_MESSAGE(
+        llvm::any_of(bodies, [&](const File& file) { return StringRef(file.text).contains(id); }),
+        "no body is named after " << id.str());
   }
 }
 
 TEST_CASE("tables: every key of a manifest and every option is tested") {
   const std::vector<File> tests = filesOf({"tests"}, {".cpp", ".gos", ".expect", ".toml"});
-#define GOS_MANIFEST_KEY(table, name, key, type, need)                                                                  \
-  CHECK_MESSAGE(llvm::any_of(tests, [](const File& file) { return hasWord(file.text, key); }), "no test gives `" key "` of " #table);
+#define GOS_MANIFEST_KEY(table, name, key, type, need)                                             \
+  CHECK_MESSAGE(llvm::any_of(tests, [](const File& file) { return hasWord(file.text, key); }),     \
+                "no test gives `" key "` of " #table);
 #include "manifest/keys.def"
-#define GOS_OPTION(id, option, value, commands, repeat, summary)                                                          \
-  CHECK_MESSAGE(llvm::any_of(tests, [](const File& file) { return StringRef(file.text).contains(option); }), "no test gives " option);
+#define GOS_OPTION(id, option, value, commands, repeat, summary)                                   \
+  CHECK_MESSAGE(                                                                                   \
+      llvm::any_of(tests, [](const File& file) { return StringRef(file.text).contains(option); }), \
+      "no test gives " option);
 #include "compiler/driver/commands.def"
 }
 
@@ -212,7 +231,8 @@ TEST_CASE("tables: the page of every fence has a kind that the test knows") {
   for (const File& page : filesOf({"diagnostics/explain"}, {".md"}))
     for (const ExplanationExample& example : explanationExamples(page.text)) {
       const StringRef kind = example.info.split(' ').first;
-      CHECK_MESSAGE((kind == "gossamer" || kind == "toml" || kind == "sh" || kind == "text"), page.path << ": " << example.info.str());
+      CHECK_MESSAGE((kind == "gossamer" || kind == "toml" || kind == "sh" || kind == "text"),
+                    page.path << ": " << example.info.str());
     }
 }
 

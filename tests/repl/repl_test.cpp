@@ -284,10 +284,13 @@ TEST_CASE("no input, garbage and an unfinished end are met with a message or not
   }
 }
 
-TEST_CASE("T058: a region that writes is refused at the first line of a session, and `gos doc` runs no region at all") {
+TEST_CASE(
+    "T058: a region that writes is refused at the first line of a session, and `gos doc` runs no region at all") {
   const std::string place = scratch();
-  write(place + "/evil.gos", "use std::fs\n// Made.\npub const MADE: bool = comptime { fs::write(\"made.txt\", \"x\").is_ok() }\n"
-                             "fn main() { println!(\"{}\", MADE) }\n");
+  write(
+      place + "/evil.gos",
+      "use std::fs\n// Made.\npub const MADE: bool = comptime { fs::write(\"made.txt\", \"x\").is_ok() }\n"
+      "fn main() { println!(\"{}\", MADE) }\n");
   const ChildResult session = repl("1 + 1\n", {"evil.gos"}, place);
   CHECK(has(session.err, "GX0010"));
   CHECK(session.exitedWith(1));

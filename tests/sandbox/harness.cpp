@@ -348,7 +348,8 @@ Outcome Room::plain(const std::vector<std::string>& command, const How& how) con
   outcome.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   outcome.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 #ifdef GOS_SANITIZED
-  // What the sanitizer's run-time part and a dynamic loader say of themselves; a release bwr has neither.
+  // What the sanitizer's run-time part and a dynamic loader say of themselves; a release bwr has
+  // neither.
   std::string kept;
   llvm::StringRef rest = outcome.err;
   while (!rest.empty()) {
@@ -356,7 +357,8 @@ Outcome Room::plain(const std::vector<std::string>& command, const How& how) con
     const llvm::StringRef line = rest.substr(0, end == llvm::StringRef::npos ? end : end + 1);
     rest = rest.drop_front(line.size());
     if (!line.starts_with("ERROR: ld.so:") && !line.contains("WARNING: ASan is ignoring") &&
-        !line.starts_with("False positive error reports may follow") && !line.starts_with("For details see http"))
+        !line.starts_with("False positive error reports may follow") &&
+        !line.starts_with("For details see http"))
       kept += line.str();
   }
   outcome.err = kept;

@@ -48,14 +48,17 @@ ChildResult::End converse(const ChildRequest& request, Pipe& input, Pipe& output
   if (request.input.empty())
     Pipe::closeEnd(input.write);
   while (output.read >= 0 || error.read >= 0) {
-    pollfd polled[3] = {{input.write, POLLOUT, 0}, {output.read, POLLIN, 0}, {error.read, POLLIN, 0}};
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    pollfd polled[3] = {
+        {input.write, POLLOUT, 0}, {output.read, POLLIN, 0}, {error.read, POLLIN, 0}};
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     if (left.count() <= 0)
       return ChildResult::End::TimedOut;
     if (poll(polled, 3, int(std::min<long>(left.count(), 1000))) < 0 && errno != EINTR)
       return ChildResult::End::NotStarted;
     if (input.write >= 0 && polled[0].revents != 0) {
-      const ssize_t n = write(input.write, request.input.data() + written, request.input.size() - written);
+      const ssize_t n =
+          write(input.write, request.input.data() + written, request.input.size() - written);
       if (n > 0)
         written += size_t(n);
       if ((n < 0 && errno != EAGAIN && errno != EINTR) || written == request.input.size())
@@ -189,12 +192,14 @@ std::string lineDiff(const std::string& wanted, const std::string& found) {
   std::vector<std::string> b = splitLines(found);
   // A last newline is content: without it equal lines could hide the difference.
   if (a == b)
-    return wanted.size() < found.size() ? "  + (a newline at the end)\n" : "  - (a newline at the end)\n";
+    return wanted.size() < found.size() ? "  + (a newline at the end)\n"
+                                        : "  - (a newline at the end)\n";
   size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head])
     ++head;
   size_t tail = 0;
-  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
+  while (tail < a.size() - head && tail < b.size() - head &&
+         a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
     ++tail;
   constexpr size_t kContext = 3;
   constexpr size_t kMost = 40;

@@ -57,10 +57,13 @@ EXPORT uint32_t fake_echo(const uint8_t* arguments, size_t length, Buffer* out) 
     return answer(out, arguments, length);                                                         \
   }
 ECHO(mirror)
-ECHO(nothing) ECHO(table) ECHO(maybe) ECHO(outcome)
+ECHO(nothing)
+ECHO(table)
+ECHO(maybe)
+ECHO(outcome)
 
-    /// Vec<u8> -> anything: the first byte is the status, the rest the answer.
-    EXPORT uint32_t fake_script(const uint8_t* arguments, size_t length, Buffer* out) {
+/// Vec<u8> -> anything: the first byte is the status, the rest the answer.
+EXPORT uint32_t fake_script(const uint8_t* arguments, size_t length, Buffer* out) {
   if (length < 9)
     return answer(out, nullptr, 0, 2);
   return answer(out, arguments + 9, length - 9, arguments[8]);

@@ -32,20 +32,24 @@ const Native kNatives[] = {
     {"t::write", "fn(path: String) -> i64", Capability::Write, body},
 };
 
-NativeTable table() { return NativeTable(kNatives, checkShape); }
+NativeTable table() {
+  return NativeTable(kNatives, checkShape);
+}
 
 /// A module whose region calls one import without arguments.
 Module calling(std::string name, std::vector<LayoutId> parameters = {}) {
   ModuleBuilder builder;
   const uint32_t import = builder.addNative(std::move(name), std::move(parameters), kInt);
-  const FunctionId region = builder.addFunction("region", {kInt}, 0, kInt,
-                                                {Instruction::abx(Opcode::CallNative, 0, import), Instruction::abc(Opcode::Return, 0)});
+  const FunctionId region = builder.addFunction(
+      "region", {kInt}, 0, kInt,
+      {Instruction::abx(Opcode::CallNative, 0, import), Instruction::abc(Opcode::Return, 0)});
   builder.module.regions = {region};
   builder.module.entry = region;
   return std::move(builder.module);
 }
 
-Trap run(const Module& module, const NativeTable& natives, const ComptimePolicy* policy, Verification verification) {
+Trap run(const Module& module, const NativeTable& natives, const ComptimePolicy* policy,
+         Verification verification) {
   VmOptions options;
   options.mode = Mode::Fold;
   options.policy = policy;
@@ -78,8 +82,8 @@ TEST_CASE("T060 what is not in the table is refused, and denied when it is force
   CHECK(!run(calling("t::pure"), natives, &full, Verification::Verify));
   CHECK(reached == 1);
   // A name outside of the table: the verifier refuses the module.
-  for (const std::string& name : {std::string("t::nothing"), std::string(), std::string("t::pure "), std::string("T::PURE"),
-                                  std::string("t::pure\0x", 9)}) {
+  for (const std::string& name : {std::string("t::nothing"), std::string(), std::string("t::pure "),
+                                  std::string("T::PURE"), std::string("t::pure\0x", 9)}) {
     reached = 0;
     const Module module = calling(name);
     CHECK(bool(llvm::errorToBool(verify(module, natives))));
@@ -110,12 +114,13 @@ TEST_CASE("T060 a fold without a policy, or of an unknown package, has no capabi
   // registers: scalar 0, reference 1
   const FunctionId region = builder.addFunction(
       "region", {kInt, kString}, 0, kInt,
-      {Instruction::abx(Opcode::LoadString, 1, text), Instruction::abc(Opcode::ArgRef, 0, 1), Instruction::abx(Opcode::CallNative, 0, import),
-       Instruction::abc(Opcode::ReturnScalar, 0)});
+      {Instruction::abx(Opcode::LoadString, 1, text), Instruction::abc(Opcode::ArgRef, 0, 1),
+       Instruction::abx(Opcode::CallNative, 0, import), Instruction::abc(Opcode::ReturnScalar, 0)});
   builder.module.regions = {region};
   builder.module.entry = region;
   const Module& module = builder.module;
-  const ComptimePolicy full = at(ComptimeIo::Full), confined = at(ComptimeIo::Confined), none = at(ComptimeIo::None);
+  const ComptimePolicy full = at(ComptimeIo::Full), confined = at(ComptimeIo::Confined),
+                       none = at(ComptimeIo::None);
   auto expectDenied = [&](const ComptimePolicy* policy) {
     reached = 0;
     Trap trap = run(module, natives, policy, Verification::Verify);

@@ -35,10 +35,20 @@ Both checkBoth(const Tree& tree, const Where& where = {}, Level level = Level::C
 }
 
 constexpr const char* kHostile[] = {
-    "\x1b]0;title\x07",         "\x1b[2J\x1b[31mred",   "\x1b]8;;http://evil\x07link\x1b]8;;\x07",
-    "\x1b]52;c;aGVsbG8=\x07",   "over\rwritten",        ("\xc2\x9b" "31m C1"),
-    "next\xc2\x85line",         "\xe2\x80\xaetxt.exe",  "\xe2\x81\xa6isolate\xe2\x81\xa9",
-    "tag\xf3\xa0\x81\x81\xf3\xa0\x81\xbf", "bell\x07", "del\x7f", "back\x08space",
+    "\x1b]0;title\x07",
+    "\x1b[2J\x1b[31mred",
+    "\x1b]8;;http://evil\x07link\x1b]8;;\x07",
+    "\x1b]52;c;aGVsbG8=\x07",
+    "over\rwritten",
+    ("\xc2\x9b"
+     "31m C1"),
+    "next\xc2\x85line",
+    "\xe2\x80\xaetxt.exe",
+    "\xe2\x81\xa6isolate\xe2\x81\xa9",
+    "tag\xf3\xa0\x81\x81\xf3\xa0\x81\xbf",
+    "bell\x07",
+    "del\x7f",
+    "back\x08space",
 };
 
 std::string escapedLiteral(StringRef text) {
@@ -67,16 +77,20 @@ TEST_CASE("T077 control and bidirectional bytes are shown, never sent") {
     Tree tree;
     INFO("bytes: " << escapedLiteral(hostile));
     // In panic text, in what is printed, in what is generated.
-    tree.write("main.gos", program({.body = "panic!(\"" + languageLiteral(hostile) + "\")\n    \"never\""}));
+    tree.write("main.gos",
+               program({.body = "panic!(\"" + languageLiteral(hostile) + "\")\n    \"never\""}));
     Both panicked = checkBoth(tree);
     CHECK(panicked.text.exitCode == 1);
     CHECK(StringRef(panicked.text.err).contains("GC0003"));
-    tree.write("main.gos", program({.body = "println!(\"" + languageLiteral(hostile) + "\")\n    \"done\""}));
+    tree.write("main.gos",
+               program({.body = "println!(\"" + languageLiteral(hostile) + "\")\n    \"done\""}));
     CHECK(checkBoth(tree).text.exitCode == 0);
-    tree.write("main.gos", "fn main() { let _ = codegen!(\"" + languageLiteral(hostile) + " 1 +\") }\n");
+    tree.write("main.gos",
+               "fn main() { let _ = codegen!(\"" + languageLiteral(hostile) + " 1 +\") }\n");
     CHECK(checkBoth(tree).text.exitCode == 1);
     // In source: a string, a comment, a name.
-    tree.write("main.gos", "// " + std::string(hostile) + "\nfn main() { let x: i64 = \"" + hostile + "\" }\n");
+    tree.write("main.gos",
+               "// " + std::string(hostile) + "\nfn main() { let x: i64 = \"" + hostile + "\" }\n");
     CHECK(checkBoth(tree).text.exitCode == 1);
     tree.write("main.gos", "fn main() { no_such_" + std::string(hostile) + "() }\n");
     CHECK(checkBoth(tree).text.exitCode == 1);
@@ -89,16 +103,22 @@ TEST_CASE("T077 control and bidirectional bytes are shown, never sent") {
     where.operand = name + " none.gos";
     CHECK(checkBoth(tree, where).text.exitCode == 1);
     tree.link(name, tree.canary());
-    tree.write("main.gos", program({.uses = {"fs"}, .body = "fs::read_to_string(\"" + languageLiteral(name) + "\").unwrap()"}));
+    tree.write("main.gos",
+               program({.uses = {"fs"},
+                        .body = "fs::read_to_string(\"" + languageLiteral(name) + "\").unwrap()"}));
     CHECK(checkBoth(tree).text.exitCode == 1);
     // In a manifest, a level, a command.
-    tree.write("p/project.toml", "[project]\nid = \"example.com/app\"\nversion = \"" + languageLiteral(hostile) + "\"\n");
+    tree.write("p/project.toml", "[project]\nid = \"example.com/app\"\nversion = \"" +
+                                     languageLiteral(hostile) + "\"\n");
     where.operand = "p";
     Launch manifest = command(tree, "check", Level::Confined, where);
     checkOutcome(launch(manifest), tree);
-    for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{name}, {"check", "--" + name}, {"check", "--comptime-io=" + name},
-          {"check", "--comptime-env=" + name}, {"explain", name}, {"check", "--message-format=" + name}}) {
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{name},
+                                                      {"check", "--" + name},
+                                                      {"check", "--comptime-io=" + name},
+                                                      {"check", "--comptime-env=" + name},
+                                                      {"explain", name},
+                                                      {"check", "--message-format=" + name}}) {
       Launch call;
       call.arguments = arguments;
       call.directory = tree.root();
@@ -119,9 +139,12 @@ TEST_CASE("T078 what a region read is shown by place, never by content") {
   };
   const Way ways[] = {
       {"does not parse", "let _ = codegen!(fs::read_to_string(\"secret.txt\").unwrap())"},
-      {"does not check", "let _ = codegen!(\"no_such_name \" + \"+ \\\"\" + fs::read_to_string(\"secret.txt\").unwrap() + \"\\\"\")"},
-      {"an unknown name", "let _ = codegen!(fs::read_to_string(\"secret.txt\").unwrap().split(\" \")[1].split(\"-\")[1])"},
-      {"text around it", "let _ = codegen!(\"1 + + \" + fs::read_to_string(\"secret.txt\").unwrap())"},
+      {"does not check",
+       "let _ = codegen!(\"no_such_name \" + \"+ \\\"\" + fs::read_to_string(\"secret.txt\").unwrap() + \"\\\"\")"},
+      {"an unknown name",
+       "let _ = codegen!(fs::read_to_string(\"secret.txt\").unwrap().split(\" \")[1].split(\"-\")[1])"},
+      {"text around it",
+       "let _ = codegen!(\"1 + + \" + fs::read_to_string(\"secret.txt\").unwrap())"},
       {"a constant", "let _ = codegen!(READ)"},
       {"a constant of an earlier round", "let _ = codegen!(\"codegen!(READ)\")"},
       {"generated twice",
@@ -129,7 +152,10 @@ TEST_CASE("T078 what a region read is shown by place, never by content") {
   };
   for (const Way& way : ways) {
     INFO("way: " << std::string(way.name));
-    tree.write("main.gos", "use std::fs\n\nconst READ: String = comptime { fs::read_to_string(\"secret.txt\").unwrap() }\n\nfn main() {\n    " + way.body + "\n}\n");
+    tree.write(
+        "main.gos",
+        "use std::fs\n\nconst READ: String = comptime { fs::read_to_string(\"secret.txt\").unwrap() }\n\nfn main() {\n    " +
+            way.body + "\n}\n");
     const Both both = checkBoth(tree);
     CHECK_MESSAGE(both.text.exitCode == 1, both.text.err);
     for (const Outcome* outcome : {&both.text, &both.json}) {
@@ -184,17 +210,22 @@ TEST_CASE("T079 a source that is a link out is named and not shown") {
 
 TEST_CASE("T080 no line of a region passes for one of ours") {
   Tree tree;
-  for (StringRef forged : {"error[GX0010]: nothing to see", "::error file=a.gos::x", "::set-output name=token::x", "cargo:rustc-link-arg=x",
-                           "##vso[task.setvariable]x", "{\\\"schema\\\":1,\\\"code\\\":\\\"GX0010\\\",\\\"severity\\\":\\\"error\\\"}",
-                           "[sudo] password for user:", "checked 1 file, 1 compile-time region evaluated", "warning: x"}) {
-    for (StringRef how : {"println!(\"FORGED\")\n    \"done\"", "eprintln!(\"a\\nFORGED\\nb\")\n    \"done\"", "println!(\"a\\r\\nFORGED\")\n    \"done\"",
-                          "panic!(\"a\\nFORGED\")\n    \"never\""}) {
+  for (StringRef forged :
+       {"error[GX0010]: nothing to see", "::error file=a.gos::x", "::set-output name=token::x",
+        "cargo:rustc-link-arg=x", "##vso[task.setvariable]x",
+        "{\\\"schema\\\":1,\\\"code\\\":\\\"GX0010\\\",\\\"severity\\\":\\\"error\\\"}",
+        "[sudo] password for user:", "checked 1 file, 1 compile-time region evaluated",
+        "warning: x"}) {
+    for (StringRef how :
+         {"println!(\"FORGED\")\n    \"done\"", "eprintln!(\"a\\nFORGED\\nb\")\n    \"done\"",
+          "println!(\"a\\r\\nFORGED\")\n    \"done\"", "panic!(\"a\\nFORGED\")\n    \"never\""}) {
       std::string body = how.str();
       body.replace(body.find("FORGED"), 6, forged.str());
       // Braces of a template are data here.
       std::string doubled;
       for (char c : body)
-        doubled += (forged.starts_with("{") && (c == '{' || c == '}')) ? std::string(2, c) : std::string(1, c);
+        doubled += (forged.starts_with("{") && (c == '{' || c == '}')) ? std::string(2, c)
+                                                                       : std::string(1, c);
       tree.write("main.gos", program({.body = doubled}));
       INFO("body: " << doubled);
       const Both both = checkBoth(tree);
@@ -212,7 +243,9 @@ TEST_CASE("T080 no line of a region passes for one of ours") {
   }
   // A name of a file that looks like a message.
   tree.link("error[GX0010]: x\n::error::y", tree.canary());
-  tree.write("main.gos", program({.uses = {"fs"}, .body = "fs::read_to_string(\"error[GX0010]: x\\n::error::y\").unwrap()"}));
+  tree.write("main.gos",
+             program({.uses = {"fs"},
+                      .body = "fs::read_to_string(\"error[GX0010]: x\\n::error::y\").unwrap()"}));
   const std::string kept = checkBoth(tree).text.err;
   StringRef rest = kept;
   while (!rest.empty()) {
@@ -239,19 +272,26 @@ TEST_CASE("T083 metadata that is no content is denied or the same everywhere") {
       for (int i = 0; i < 200; ++i)
         std::remove(tree.in("dir/made-and-removed-" + std::to_string(i)).c_str());
     }
-    const Act all{.uses = {"fs"},
-                  .body = "let file = fs::metadata(\"in.txt\").unwrap()\n    let dir = fs::metadata(\"dir\").unwrap()\n"
-                          "    format!(\"{} {} {} {} {} {} {}\", file.size, file.is_file, file.modified, file.mode, dir.size, dir.modified, dir.mode)",
-                  .call = "fs::metadata"};
+    const Act all{
+        .uses = {"fs"},
+        .body =
+            "let file = fs::metadata(\"in.txt\").unwrap()\n    let dir = fs::metadata(\"dir\").unwrap()\n"
+            "    format!(\"{} {} {} {} {} {} {}\", file.size, file.is_file, file.modified, file.mode, dir.size, dir.modified, dir.mode)",
+        .call = "fs::metadata"};
     expectDenied(tree, Level::None, all);
     tree.write("main.gos", program(all));
     const Outcome outcome = launch(command(tree, "run", Level::Confined, {}));
     checkOutcome(outcome, tree);
     CHECK_MESSAGE(outcome.exitCode == 0, outcome.err);
     answers[round] = outcome.out;
-    expectDeniedBelowFull(tree, {.uses = {"fs"}, .body = "fs::permissions(\"in.txt\").unwrap().to_string()", .call = "fs::permissions", .klass = ""});
+    expectDeniedBelowFull(tree, {.uses = {"fs"},
+                                 .body = "fs::permissions(\"in.txt\").unwrap().to_string()",
+                                 .call = "fs::permissions",
+                                 .klass = ""});
     // The control: full tells.
-    tree.write("main.gos", program({.uses = {"fs"}, .body = "(fs::metadata(\"in.txt\").unwrap().modified > 0).to_string()"}));
+    tree.write("main.gos",
+               program({.uses = {"fs"},
+                        .body = "(fs::metadata(\"in.txt\").unwrap().modified > 0).to_string()"}));
     expectProgramAllowed(tree, Level::Full, "true");
   }
   CHECK(answers[0] == answers[1]);

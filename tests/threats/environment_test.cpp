@@ -57,7 +57,9 @@ TEST_CASE("T029 the environment in bulk, by near names, and fresh each time") {
                   .klass = "environment read"},
                  where);
   // Unset and empty differ.
-  const Act presence{.uses = {"env"}, .body = "f\"{env::var(\"EMPTY\").is_some()} {env::var(\"UNSET\").is_some()}\""};
+  const Act presence{.uses = {"env"},
+                     .body =
+                         "f\"{env::var(\"EMPTY\").is_some()} {env::var(\"UNSET\").is_some()}\""};
   expectAllowed(tree, Level::Confined, presence, "true false", where);
   // What changed is seen.
   const Act value{.uses = {"env"}, .body = "env::var(\"SECRET\").unwrap_or(\"unset\")"};
@@ -69,7 +71,9 @@ TEST_CASE("T029 the environment in bulk, by near names, and fresh each time") {
   tree.write("main.gos", program(value));
   for (const char* wrong : {"*", "A=B", "", "SECRET*", "A,B", "A B"})
     expectUsageError(tree, {"check", "--comptime-env", wrong, "main.gos"}, "--comptime-env");
-  tree.write("project.toml", "[project]\nid = \"example.com/app\"\nversion = \"1.0.0\"\ncomptime-env = [\"SECRET\"]\n");
+  tree.write(
+      "project.toml",
+      "[project]\nid = \"example.com/app\"\nversion = \"1.0.0\"\ncomptime-env = [\"SECRET\"]\n");
   tree.write("src/main.gos", "fn main() {}\n");
   Where project;
   project.operand = ".";
@@ -87,11 +91,13 @@ TEST_CASE("T030 changing the environment is denied, and ends with the region at 
                            .call = call.split('(').first.str(),
                            .klass = "environment mutation"},
                           where);
-  tree.write("main.gos", "use std::env\n\n"
-                         "const CHANGED: String = comptime {\n    env::set_var(\"RUSTC\", \"after\")\n"
-                         "    env::var(\"RUSTC\").unwrap_or(\"unset\")\n}\n"
-                         "const LATER: String = comptime { env::var(\"RUSTC\").unwrap_or(\"unset\") }\n\n"
-                         "fn main() { println!(\"{} {} {}\", CHANGED, LATER, env::var(\"RUSTC\").unwrap_or(\"unset\")) }\n");
+  tree.write(
+      "main.gos",
+      "use std::env\n\n"
+      "const CHANGED: String = comptime {\n    env::set_var(\"RUSTC\", \"after\")\n"
+      "    env::var(\"RUSTC\").unwrap_or(\"unset\")\n}\n"
+      "const LATER: String = comptime { env::var(\"RUSTC\").unwrap_or(\"unset\") }\n\n"
+      "fn main() { println!(\"{} {} {}\", CHANGED, LATER, env::var(\"RUSTC\").unwrap_or(\"unset\")) }\n");
   expectProgramAllowed(tree, Level::Full, "after before before", where);
 }
 
@@ -121,7 +127,10 @@ TEST_CASE("T031 nothing in a region tells who and where the host is") {
       {"sandbox", "sandbox::capabilities_json", "sandbox::capabilities_json().len().to_string()"},
   };
   for (const Identity& identity : kIdentities) {
-    const Act act{.uses = {identity.use}, .body = identity.body, .call = identity.call, .klass = identity.klass};
+    const Act act{.uses = {identity.use},
+                  .body = identity.body,
+                  .call = identity.call,
+                  .klass = identity.klass};
     expectDeniedBelowFull(tree, act);
     // The control: it works where it is allowed.
     tree.write("main.gos", program(act));
@@ -148,13 +157,15 @@ TEST_CASE("T032 clock and randomness are denied, frozen or not") {
       {"time", "time::since_ms", "time::since_ms(0).to_string()", "clock"},
       {"time", "time::Instant::now", "time::Instant::now().elapsed_ms().to_string()", "clock"},
       {"time", "time::now_ms", "time::freeze(5)\n    time::now_ms().to_string()", "clock"},
-      {"time", "time::now_ms", "time::freeze(5)\n    let _ = time::advance(7)\n    time::now_ms().to_string()", "clock"},
+      {"time", "time::now_ms",
+       "time::freeze(5)\n    let _ = time::advance(7)\n    time::now_ms().to_string()", "clock"},
       {"math::rand", "rand::Rng::from_entropy",
        "let mut rng = rand::Rng::from_entropy()\n    rng.next_u64().to_string()", "randomness"},
       {"crypto::rand", "rand::bytes", "rand::bytes(8).len().to_string()", "randomness"},
   };
   for (const Source& source : kSources) {
-    const Act act{.uses = {source.use}, .body = source.body, .call = source.call, .klass = source.klass};
+    const Act act{
+        .uses = {source.use}, .body = source.body, .call = source.call, .klass = source.klass};
     expectDeniedBelowFull(tree, act);
     tree.write("main.gos", program(act));
     const Outcome full = launch(command(tree, "run", Level::Full, {}));
@@ -162,7 +173,8 @@ TEST_CASE("T032 clock and randomness are denied, frozen or not") {
   }
   // A generator with a seed is a function of it.
   const Act seeded{.uses = {"math::rand"},
-                   .body = "let mut rng = rand::Rng::new(42)\n    rng.range_u64(0, 1000).to_string()"};
+                   .body =
+                       "let mut rng = rand::Rng::new(42)\n    rng.range_u64(0, 1000).to_string()"};
   tree.write("main.gos", program(seeded));
   const Outcome once = launch(command(tree, "run", Level::None, {}));
   const Outcome again = launch(command(tree, "run", Level::None, {}));
@@ -171,13 +183,14 @@ TEST_CASE("T032 clock and randomness are denied, frozen or not") {
 }
 
 TEST_CASE("T033 a fold answers the same whatever the host looks like") {
-  const std::string body = "let mut counts: Map<String, i64> = {}\n"
-                           "    for word in fs::read_to_string(\"words.txt\").unwrap().split_whitespace() { counts.inc(word) }\n"
-                           "    let mut letters: Set<String> = #{}\n"
-                           "    for word in counts.keys() { letters.insert(word.substring(0, 1)) }\n"
-                           "    let mut files: Vec<String> = #[]\n"
-                           "    for entry in fs::read_dir(\".\").unwrap() { files.push(entry.name) }\n"
-                           "    format!(\"{:?} {:?} {:?} {:.17}\", counts, letters.to_vec(), files, 0.1 + 0.2)";
+  const std::string body =
+      "let mut counts: Map<String, i64> = {}\n"
+      "    for word in fs::read_to_string(\"words.txt\").unwrap().split_whitespace() { counts.inc(word) }\n"
+      "    let mut letters: Set<String> = #{}\n"
+      "    for word in counts.keys() { letters.insert(word.substring(0, 1)) }\n"
+      "    let mut files: Vec<String> = #[]\n"
+      "    for entry in fs::read_dir(\".\").unwrap() { files.push(entry.name) }\n"
+      "    format!(\"{:?} {:?} {:?} {:.17}\", counts, letters.to_vec(), files, 0.1 + 0.2)";
   std::set<std::string> answers;
   const int rounds = fullRun() ? 100 : 20;
   for (int round = 0; round < rounds; ++round) {
@@ -186,7 +199,8 @@ TEST_CASE("T033 a fold answers the same whatever the host looks like") {
     const mode_t before = ::umask(round % 2 ? 0077 : 0022);
     for (int i = 0; i < 20; ++i)
       tree.write("f" + std::to_string((i * 7 + round) % 20), "x");
-    tree.write("words.txt", "the quick brown fox jumps over the lazy dog the end \xc3\xa4pfel Zebra");
+    tree.write("words.txt",
+               "the quick brown fox jumps over the lazy dog the end \xc3\xa4pfel Zebra");
     tree.write("main.gos", program({.uses = {"fs"}, .body = body}));
     ::umask(before);
     Where where;
@@ -214,7 +228,8 @@ TEST_CASE("T034 standard input is never read for a region") {
   };
   constexpr Stdin kReads[] = {
       {"io", "read_to_string", "io::stdin().read_to_string()"},
-      {"io", "read_line", "let mut line = \"\"\n    let _ = io::stdin().read_line(&mut line)\n    line"},
+      {"io", "read_line",
+       "let mut line = \"\"\n    let _ = io::stdin().read_line(&mut line)\n    line"},
       {"io", "next", "let mut lines = io::stdin().lines()\n    lines.next().unwrap_or(\"none\")"},
       {"io", "io::ReadAll", "io::ReadAll(io::stdin()).unwrap()"},
   };
@@ -261,7 +276,8 @@ TEST_CASE("T035 prints of a region become an escaped, capped note and nothing el
       {"io", "write_str", "io::stdout().write_str(\"marked\")"},
   };
   for (const Print& print : kPrints) {
-    Act act{.body = std::string(print.body) + "\n    \"done\"", .call = print.call, .klass = "output"};
+    Act act{
+        .body = std::string(print.body) + "\n    \"done\"", .call = print.call, .klass = "output"};
     if (*print.use)
       act.uses = {print.use};
     INFO("call: " << std::string(print.call));
@@ -283,7 +299,11 @@ TEST_CASE("T035 prints of a region become an escaped, capped note and nothing el
     }
   }
   // A loop of prints is capped.
-  tree.write("main.gos", program({.body = "for i in 0..200000 { println!(\"line {} of a great many lines\", i) }\n    \"done\""}));
+  tree.write(
+      "main.gos",
+      program(
+          {.body =
+               "for i in 0..200000 { println!(\"line {} of a great many lines\", i) }\n    \"done\""}));
   const Outcome flood = launch(command(tree, "check", Level::Confined, {}));
   checkOutcome(flood, tree);
   CHECK_MESSAGE(flood.exitCode == 0, StringRef(flood.err).take_front(1000).str());
@@ -313,14 +333,21 @@ TEST_CASE("T036 no name starts a program") {
       {"process::abort", "process::abort()\n    \"never\""},
   };
   for (const Start& start : starts)
-    expectDeniedBelowFull(tree, {.uses = {"process"}, .body = start.body, .call = start.call, .klass = "process execution"});
-  expectDeniedBelowFull(tree, {.uses = {"sandbox"},
-                               .body = "sandbox::run(sandbox::Policy::new(), #[\"touch\", \"ran\"]).is_ok().to_string()",
-                               .call = "sandbox::run",
-                               .klass = "process execution"});
+    expectDeniedBelowFull(tree, {.uses = {"process"},
+                                 .body = start.body,
+                                 .call = start.call,
+                                 .klass = "process execution"});
+  expectDeniedBelowFull(
+      tree,
+      {.uses = {"sandbox"},
+       .body = "sandbox::run(sandbox::Policy::new(), #[\"touch\", \"ran\"]).is_ok().to_string()",
+       .call = "sandbox::run",
+       .klass = "process execution"});
   CHECK(!tree.exists("ran"));
   expectAllowed(tree, Level::Full,
-                {.uses = {"process"}, .body = "process::run(\"echo\", #[\"started\"]).unwrap().stdout.trim()"}, "started");
+                {.uses = {"process"},
+                 .body = "process::run(\"echo\", #[\"started\"]).unwrap().stdout.trim()"},
+                "started");
 }
 
 TEST_CASE("T037 no name reaches the network") {
@@ -345,7 +372,8 @@ TEST_CASE("T037 no name reaches the network") {
       {"net::TcpStream::connect", "net::TcpStream::connect(\"" + here + "\").is_ok().to_string()"},
   };
   for (const Reach& reach : reaches) {
-    const Act act{.uses = {"net"}, .body = reach.body, .call = reach.call, .klass = "network access"};
+    const Act act{
+        .uses = {"net"}, .body = reach.body, .call = reach.call, .klass = "network access"};
     expectDeniedBelowFull(tree, act);
     expectAllowed(tree, Level::Full, act, "true");
   }
@@ -364,9 +392,12 @@ TEST_CASE("T038 what a library opens is classed by what it does") {
     const char* outside;
   };
   const Library kLibraries[] = {
-      {"bufio", "bufio::read_lines", "bufio::read_lines(", ").unwrap().len().to_string()", "2", "1"},
-      {"bufio", "bufio::read_lines_of", "bufio::read_lines_of(", ").unwrap().len().to_string()", "2", "1"},
-      {"bufio", "bufio::read_to_string", "bufio::read_to_string(", ").unwrap().lines().len().to_string()", "2", "1"},
+      {"bufio", "bufio::read_lines", "bufio::read_lines(", ").unwrap().len().to_string()", "2",
+       "1"},
+      {"bufio", "bufio::read_lines_of", "bufio::read_lines_of(", ").unwrap().len().to_string()",
+       "2", "1"},
+      {"bufio", "bufio::read_to_string", "bufio::read_to_string(",
+       ").unwrap().lines().len().to_string()", "2", "1"},
   };
   for (const Library& library : kLibraries) {
     auto act = [&](const std::string& path) {
@@ -406,17 +437,25 @@ TEST_CASE("T039 no name writes") {
       {"fs::sync_dir", "fs::sync_dir(\"dir\").unwrap()"},
       {"fs::temp_dir", "let _ = fs::temp_dir(\"gos\").unwrap()"},
       {"fs::temp_file", "let _ = fs::temp_file(\"gos\").unwrap()"},
-      {"write_all", "let file = fs::open(\"old.txt\").unwrap()\n    file.write_all(\"x\").unwrap()"},
+      {"write_all",
+       "let file = fs::open(\"old.txt\").unwrap()\n    file.write_all(\"x\").unwrap()"},
       {"set_len", "let file = fs::open(\"old.txt\").unwrap()\n    file.set_len(0).unwrap()"},
-      {"try_lock_exclusive", "let file = fs::open(\"old.txt\").unwrap()\n    let _ = file.try_lock_exclusive().unwrap()"},
-      {"try_lock_shared", "let file = fs::open(\"old.txt\").unwrap()\n    let _ = file.try_lock_shared().unwrap()"},
+      {"try_lock_exclusive",
+       "let file = fs::open(\"old.txt\").unwrap()\n    let _ = file.try_lock_exclusive().unwrap()"},
+      {"try_lock_shared",
+       "let file = fs::open(\"old.txt\").unwrap()\n    let _ = file.try_lock_shared().unwrap()"},
   };
   for (const Write& write : kWrites) {
     INFO("call: " << std::string(write.call));
-    Act act{.uses = {"fs"}, .body = std::string(write.body) + "\n    \"done\"", .call = write.call, .klass = "filesystem write"};
+    Act act{.uses = {"fs"},
+            .body = std::string(write.body) + "\n    \"done\"",
+            .call = write.call,
+            .klass = "filesystem write"};
     expectDenied(tree, Level::Confined, act);
     if (StringRef(write.body).starts_with("let file"))
-      act = {.uses = {"fs"}, .body = act.body, .call = "fs::open"}; // at none the open before it is refused already
+      act = {.uses = {"fs"},
+             .body = act.body,
+             .call = "fs::open"}; // at none the open before it is refused already
     expectDenied(tree, Level::None, act);
   }
   // Options to open with, in each combination.
@@ -428,28 +467,35 @@ TEST_CASE("T039 no name writes") {
     for (int bit = 0; bit < 6; ++bit)
       chain += std::string(".") + names[bit] + "(" + (bits & (1 << bit) ? "true" : "false") + ")";
     for (StringRef name : {"old.txt", "new"})
-      expectDeniedBelowFull(tree, {.uses = {"fs"},
-                                   .body = chain + (".open(\"" + name + "\").is_ok().to_string()").str(),
-                                   .call = "open",
-                                   .klass = "filesystem write"});
+      expectDeniedBelowFull(tree,
+                            {.uses = {"fs"},
+                             .body = chain + (".open(\"" + name + "\").is_ok().to_string()").str(),
+                             .call = "open",
+                             .klass = "filesystem write"});
   }
   // A read makes nothing: no cache, no parent directory, no changed time.
   const std::string before = tree.snapshot();
-  tree.write("main.gos", program({.uses = {"fs"}, .body = "fs::exists(\"no/such/dir/file\").to_string()"}));
+  tree.write("main.gos",
+             program({.uses = {"fs"}, .body = "fs::exists(\"no/such/dir/file\").to_string()"}));
   const std::string written = tree.snapshot();
   CHECK(launch(command(tree, "run", Level::Confined, {})).out == "false\n");
   CHECK(tree.snapshot() == written);
   // The control.
-  expectAllowed(tree, Level::Full,
-                {.uses = {"fs"}, .body = "fs::write(\"new\", \"x\").unwrap()\n    fs::read_to_string(\"new\").unwrap()"}, "x");
+  expectAllowed(
+      tree, Level::Full,
+      {.uses = {"fs"},
+       .body = "fs::write(\"new\", \"x\").unwrap()\n    fs::read_to_string(\"new\").unwrap()"},
+      "x");
   CHECK(tree.readAll("new") == "x");
 }
 
 TEST_CASE("T040 foreign code is neither called nor loaded") {
   Tree tree;
   // The form is not built yet: it says so, and nothing else happens.
-  tree.write("main.gos", "unsafe extern \"C\" {\n    fn getenv(name: i64) -> i64\n}\n\n"
-                         "const ANSWER: i64 = comptime { unsafe { getenv(0) } }\n\nfn main() { println!(\"{}\", ANSWER) }\n");
+  tree.write(
+      "main.gos",
+      "unsafe extern \"C\" {\n    fn getenv(name: i64) -> i64\n}\n\n"
+      "const ANSWER: i64 = comptime { unsafe { getenv(0) } }\n\nfn main() { println!(\"{}\", ANSWER) }\n");
   for (Level level : kAllLevels) {
     const std::string before = tree.snapshot();
     const Launch check = command(tree, "check", level, {});
@@ -466,30 +512,36 @@ TEST_CASE("T040 foreign code is neither called nor loaded") {
     CHECK(tree.snapshot() == before);
   }
   // The class is denied by every other name.
-  for (const auto& [use, call, body] : {std::tuple<const char*, const char*, const char*>{
-                                            "ffi", "ffi::last_errno", "ffi::last_errno().to_string()"},
-                                        {"term", "term::is_terminal", "term::is_terminal(0).to_string()"}}) {
+  for (const auto& [use, call, body] :
+       {std::tuple<const char*, const char*, const char*>{"ffi", "ffi::last_errno",
+                                                          "ffi::last_errno().to_string()"},
+        {"term", "term::is_terminal", "term::is_terminal(0).to_string()"}}) {
     const Act act{.uses = {use}, .body = body, .call = call, .klass = "foreign function call"};
     expectDeniedBelowFull(tree, act);
     tree.write("main.gos", program(act));
     CHECK(launch(command(tree, "run", Level::Full, {})).exitCode == 0);
   }
   tree.write("in.txt", "inside");
-  expectDenied(tree, Level::Confined, {.uses = {"fs"},
-                                       .body = "let file = fs::open(\"in.txt\").unwrap()\n    file.fd().to_string()",
-                                       .call = "fd",
-                                       .klass = "foreign function call"});
+  expectDenied(tree, Level::Confined,
+               {.uses = {"fs"},
+                .body = "let file = fs::open(\"in.txt\").unwrap()\n    file.fd().to_string()",
+                .call = "fd",
+                .klass = "foreign function call"});
 }
 
 TEST_CASE("T041 a forged handle reaches no descriptor of the tool") {
   Tree tree;
   tree.write("in.txt", "inside");
-  for (StringRef handle : {"0", "1", "2", "3", "4", "9", "100", "-1", "9223372036854775807", "-9223372036854775808"}) {
+  for (StringRef handle :
+       {"0", "1", "2", "3", "4", "9", "100", "-1", "9223372036854775807", "-9223372036854775808"}) {
     const std::string number = handle.str();
     for (const std::string& body :
-         {"io::drain(" + number + ")", "io::contents(" + number + ")", "io::write(" + number + ", \"forged\").to_string()",
-          "io::close_writer(" + number + ")\n    \"closed\"", "io::copy_n(" + number + ", " + number + ", 10).is_ok().to_string()",
-          "io::drain(io::limit_reader(" + number + ", 10))", "io::drain(io::tee_reader(" + number + ", " + number + "))",
+         {"io::drain(" + number + ")", "io::contents(" + number + ")",
+          "io::write(" + number + ", \"forged\").to_string()",
+          "io::close_writer(" + number + ")\n    \"closed\"",
+          "io::copy_n(" + number + ", " + number + ", 10).is_ok().to_string()",
+          "io::drain(io::limit_reader(" + number + ", 10))",
+          "io::drain(io::tee_reader(" + number + ", " + number + "))",
           "io::drain(io::multi_reader(#[" + number + "]))"})
       for (Level level : kAllLevels) {
         tree.write("main.gos", program({.uses = {"io"}, .body = body}));
@@ -510,33 +562,45 @@ TEST_CASE("T041 a forged handle reaches no descriptor of the tool") {
       }
   }
   // A handle of another kind, and one that is closed.
-  for (StringRef body : {"let writer = io::buffer_writer()\n    io::drain(writer)",
-                         "let reader = io::string_reader(\"x\")\n    io::contents(reader)",
-                         "let writer = io::buffer_writer()\n    io::close_writer(writer)\n    let _ = io::write(writer, \"x\")\n"
-                         "    io::contents(writer)"}) {
+  for (
+      StringRef body :
+      {"let writer = io::buffer_writer()\n    io::drain(writer)",
+       "let reader = io::string_reader(\"x\")\n    io::contents(reader)",
+       "let writer = io::buffer_writer()\n    io::close_writer(writer)\n    let _ = io::write(writer, \"x\")\n"
+       "    io::contents(writer)"}) {
     tree.write("main.gos", program({.uses = {"io"}, .body = body.str()}));
     const Outcome outcome = launch(command(tree, "check", Level::Confined, {}));
     checkOutcome(outcome, tree);
   }
-  expectError(tree, Level::Confined,
-              {.uses = {"fs"},
-               .body = "let file = fs::open(\"in.txt\").unwrap()\n    file.close()\n    file.read_to_string().unwrap()"},
-              "GC0003", "");
+  expectError(
+      tree, Level::Confined,
+      {.uses = {"fs"},
+       .body =
+           "let file = fs::open(\"in.txt\").unwrap()\n    file.close()\n    file.read_to_string().unwrap()"},
+      "GC0003", "");
   // The control.
-  expectAllowed(tree, Level::None, {.uses = {"io"}, .body = "io::drain(io::limit_reader(io::string_reader(\"abcdef\"), 3))"},
-                "abc");
+  expectAllowed(
+      tree, Level::None,
+      {.uses = {"io"}, .body = "io::drain(io::limit_reader(io::string_reader(\"abcdef\"), 3))"},
+      "abc");
 }
 
 TEST_CASE("T042 a region waits for nothing") {
   Tree tree;
-  expectDeniedBelowFull(tree, {.uses = {"time"}, .body = "time::sleep(3600000)\n    \"slept\"", .call = "time::sleep", .klass = "clock"});
   expectDeniedBelowFull(tree, {.uses = {"time"},
-                               .body = "time::sleep(time::Duration::from_secs(3600))\n    \"slept\"",
+                               .body = "time::sleep(3600000)\n    \"slept\"",
                                .call = "time::sleep",
                                .klass = "clock"});
-  expectAllowed(tree, Level::Full, {.uses = {"time"}, .body = "time::sleep(1)\n    \"slept\""}, "slept");
+  expectDeniedBelowFull(tree,
+                        {.uses = {"time"},
+                         .body = "time::sleep(time::Duration::from_secs(3600))\n    \"slept\"",
+                         .call = "time::sleep",
+                         .klass = "clock"});
+  expectAllowed(tree, Level::Full, {.uses = {"time"}, .body = "time::sleep(1)\n    \"slept\""},
+                "slept");
   // A pipe of the library that nobody fills does not hang.
-  tree.write("main.gos", program({.uses = {"io"}, .body = "let reader, _ = io::pipe()\n    io::drain(reader)"}));
+  tree.write("main.gos", program({.uses = {"io"},
+                                  .body = "let reader, _ = io::pipe()\n    io::drain(reader)"}));
   const Outcome outcome = launch(command(tree, "check", Level::None, {}));
   checkOutcome(outcome, tree);
 }

@@ -14,10 +14,15 @@ using llvm::StringRef;
 constexpr const char* kProject = "[project]\nid = \"example.com/app\"\nversion = \"1.0.0\"\n";
 
 Act readInside() {
-  return {.uses = {"fs"}, .body = "fs::read_to_string(\"in.txt\").unwrap()", .call = "fs::read_to_string"};
+  return {.uses = {"fs"},
+          .body = "fs::read_to_string(\"in.txt\").unwrap()",
+          .call = "fs::read_to_string"};
 }
 Act writeNew() {
-  return {.uses = {"fs"}, .body = "fs::write(\"new\", \"x\").unwrap()\n    \"wrote\"", .call = "fs::write", .klass = "filesystem write"};
+  return {.uses = {"fs"},
+          .body = "fs::write(\"new\", \"x\").unwrap()\n    \"wrote\"",
+          .call = "fs::write",
+          .klass = "filesystem write"};
 }
 
 /// A project in R that reads its own file.
@@ -42,14 +47,18 @@ TEST_CASE("T063 the strictest of workspace, package and command line holds") {
   sub.operand = "sub/src/main.gos";
   // A manifest above that is no workspace does not count; the nearest one sets the root.
   for (StringRef level : {"", "comptime-io = \"confined\"\n"}) {
-    tree.write("sub/project.toml", "[project]\nid = \"example.com/sub\"\nversion = \"1.0.0\"\n" + level.str());
+    tree.write("sub/project.toml",
+               "[project]\nid = \"example.com/sub\"\nversion = \"1.0.0\"\n" + level.str());
     expectProgramAllowed(tree, Level::Confined, "inside", sub);
   }
   // A workspace that lists it tightens.
   for (StringRef member : {"sub", "s*", "./sub"}) {
-    tree.write("project.toml", std::string(kProject) + "comptime-io = \"none\"\n\n[workspace]\nmembers = [\"" + member.str() + "\"]\n");
+    tree.write("project.toml", std::string(kProject) +
+                                   "comptime-io = \"none\"\n\n[workspace]\nmembers = [\"" +
+                                   member.str() + "\"]\n");
     for (StringRef level : {"", "comptime-io = \"confined\"\n", "comptime-io = \"full\"\n"}) {
-      tree.write("sub/project.toml", "[project]\nid = \"example.com/sub\"\nversion = \"1.0.0\"\n" + level.str());
+      tree.write("sub/project.toml",
+                 "[project]\nid = \"example.com/sub\"\nversion = \"1.0.0\"\n" + level.str());
       for (const char* flag : {"--comptime-io=confined", "--comptime-io=full"}) {
         INFO("member " << member.str() << ", " << level.str() << flag);
         const Outcome outcome = launch([&] {
@@ -65,12 +74,15 @@ TEST_CASE("T063 the strictest of workspace, package and command line holds") {
     }
   }
   // It never loosens: a workspace that says full leaves none in force.
-  tree.write("project.toml", std::string(kProject) + "comptime-io = \"full\"\n\n[workspace]\nmembers = [\"sub\"]\n");
-  tree.write("sub/project.toml", "[project]\nid = \"example.com/sub\"\nversion = \"1.0.0\"\ncomptime-io = \"none\"\n");
+  tree.write("project.toml", std::string(kProject) +
+                                 "comptime-io = \"full\"\n\n[workspace]\nmembers = [\"sub\"]\n");
+  tree.write("sub/project.toml",
+             "[project]\nid = \"example.com/sub\"\nversion = \"1.0.0\"\ncomptime-io = \"none\"\n");
   const Outcome outcome = launch(command(tree, "check", Level::Confined, sub));
   CHECK(StringRef(outcome.err).contains("GX0010"));
   // A pattern and a link that leave the workspace.
-  tree.write("project.toml", std::string(kProject) + "\n[workspace]\nmembers = [\"../" + tree.marker() + "\"]\n");
+  tree.write("project.toml",
+             std::string(kProject) + "\n[workspace]\nmembers = [\"../" + tree.marker() + "\"]\n");
   const Outcome pattern = launch(command(tree, "check", Level::Confined, sub));
   checkOutcome(pattern, tree);
   CHECK_MESSAGE(pattern.exitCode == 1, pattern.err);
@@ -105,8 +117,17 @@ TEST_CASE("T064 a manifest that asks for full gets confined and is told so") {
 
 TEST_CASE("T065 an unknown level is an error that lists the words, never a default") {
   Tree tree;
-  const char* values[] = {"\"nonee\"", "\"NONE\"", "\" none\"", "\"none \"", "\"\"", "true", "0", "[\"none\"]",
-                          "{ level = \"none\" }", "\"none\\u0000\"", "none"};
+  const char* values[] = {"\"nonee\"",
+                          "\"NONE\"",
+                          "\" none\"",
+                          "\"none \"",
+                          "\"\"",
+                          "true",
+                          "0",
+                          "[\"none\"]",
+                          "{ level = \"none\" }",
+                          "\"none\\u0000\"",
+                          "none"};
   for (StringRef key : {"comptime-io", "sandbox"})
     for (const char* value : values) {
       makeProject(tree, (key + " = " + value + "\n").str());
@@ -125,11 +146,15 @@ TEST_CASE("T065 an unknown level is an error that lists the words, never a defau
       CHECK(StringRef(primary->file).ends_with("project.toml"));
       CHECK(primary->line == 4);
       if (StringRef(value).starts_with("\"") && !StringRef(value).contains("u0000"))
-        CHECK_MESSAGE((StringRef(diagnostics[0].all()).contains(key == "sandbox" ? "standard" : "confined")), diagnostics[0].all());
+        CHECK_MESSAGE(
+            (StringRef(diagnostics[0].all()).contains(key == "sandbox" ? "standard" : "confined")),
+            diagnostics[0].all());
     }
   makeProject(tree);
-  for (const char* word : {"nonee", "NONE", " none", "none ", "", "true", "0", "Full", "confined,full"})
-    expectUsageError(tree, {"check", std::string("--comptime-io=") + word, "."}, "none, confined, full");
+  for (const char* word :
+       {"nonee", "NONE", " none", "none ", "", "true", "0", "Full", "confined,full"})
+    expectUsageError(tree, {"check", std::string("--comptime-io=") + word, "."},
+                     "none, confined, full");
   expectUsageError(tree, {"check", "--comptime-io"}, "--comptime-io");
 }
 
@@ -167,15 +192,20 @@ TEST_CASE("T066 doubles and look-alikes are errors") {
   // The control; `enforce-format` and the forms of a reference are keys as well.
   makeProject(tree, "comptime-io = \"confined\"\nenforce-format = true\n");
   expectProgramAllowed(tree, Level::Confined, "inside", project());
-  makeProject(tree, "\n[dependencies]\n\"example.com/x\" = { git = \"https://example.com/x\", tag = \"1\", branch = \"main\" }\n");
-  CHECK_MESSAGE(StringRef(launch(command(tree, "check", Level::Confined, project())).err).contains("GJ0028"), "two references of one source");
+  makeProject(
+      tree,
+      "\n[dependencies]\n\"example.com/x\" = { git = \"https://example.com/x\", tag = \"1\", branch = \"main\" }\n");
+  CHECK_MESSAGE(
+      StringRef(launch(command(tree, "check", Level::Confined, project())).err).contains("GJ0028"),
+      "two references of one source");
 }
 
 TEST_CASE("T067 a manifest names nothing outside of its package") {
   Tree tree;
-  for (StringRef line : {"output = \"../../.bashrc\"", "output = \"/tmp/out\"", "entry = \"/etc/passwd\"",
-                         "entry = \"../MARKER/canary.txt\"", "entry = \"src/../../MARKER/canary.txt\"", "output = \"\"",
-                         "entry = \"\"", "entry = \"src/main.gos\\u0000x\""}) {
+  for (StringRef line :
+       {"output = \"../../.bashrc\"", "output = \"/tmp/out\"", "entry = \"/etc/passwd\"",
+        "entry = \"../MARKER/canary.txt\"", "entry = \"src/../../MARKER/canary.txt\"",
+        "output = \"\"", "entry = \"\"", "entry = \"src/main.gos\\u0000x\""}) {
     std::string text = line.str();
     for (size_t at; (at = text.find("MARKER")) != std::string::npos;)
       text.replace(at, 6, tree.marker());
@@ -208,7 +238,8 @@ TEST_CASE("T067 a manifest names nothing outside of its package") {
   tree.link("project.toml", tree.out("project.toml"));
   expectProgramError(tree, Level::Confined, "GJ0013", "project.toml", project());
   // It can't grant paths, variables or the network.
-  for (StringRef line : {"comptime-read = [\"/etc\"]", "sandbox-rw = [\"/\"]", "sandbox-network = true", "comptime-env = [\"HOME\"]"}) {
+  for (StringRef line : {"comptime-read = [\"/etc\"]", "sandbox-rw = [\"/\"]",
+                         "sandbox-network = true", "comptime-env = [\"HOME\"]"}) {
     tree.link("project.toml", "gone");
     std::remove(tree.in("project.toml").c_str());
     makeProject(tree, (line + "\n").str());
@@ -247,18 +278,25 @@ TEST_CASE("T069 policy is never taken for data, nor data for policy") {
   expectUsageError(tree, {"check", "main.gos", "--", "--comptime-io=full"}, "");
   CHECK(!tree.exists("new"));
   // Behind the file of `run`: the program's.
-  tree.write("main.gos", "use std::env\nuse std::fs\n\nconst ANSWER: bool = comptime { fs::exists(\"main.gos\") }\n\n"
-                         "fn main() { println!(\"{} {}\", ANSWER, env::args().join(\" \")) }\n");
+  tree.write(
+      "main.gos",
+      "use std::env\nuse std::fs\n\nconst ANSWER: bool = comptime { fs::exists(\"main.gos\") }\n\n"
+      "fn main() { println!(\"{} {}\", ANSWER, env::args().join(\" \")) }\n");
   Launch run = command(tree, "run", std::nullopt, {});
   run.arguments = {"run", "main.gos", "--comptime-io=none", "--comptime-io=full", "--help"};
   const Outcome ran = launch(run);
   CHECK_MESSAGE(ran.exitCode == 0, ran.err);
-  CHECK_MESSAGE(StringRef(ran.out).contains("--comptime-io=none --comptime-io=full --help"), ran.out);
+  CHECK_MESSAGE(StringRef(ran.out).contains("--comptime-io=none --comptime-io=full --help"),
+                ran.out);
   // No variable loosens.
   tree.write("main.gos", program(writeNew()));
-  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
-           {"GOS_COMPTIME_IO", "full"}, {"GOSFLAGS", "--comptime-io=full"}, {"GOS_FLAGS", "--comptime-io=full"},
-           {"GOS_SANDBOX", "none"}, {"GOSSAMER_COMPTIME_IO", "full"}, {"COMPTIME_IO", "full"}}) {
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::string>>{{"GOS_COMPTIME_IO", "full"},
+                                                        {"GOSFLAGS", "--comptime-io=full"},
+                                                        {"GOS_FLAGS", "--comptime-io=full"},
+                                                        {"GOS_SANDBOX", "none"},
+                                                        {"GOSSAMER_COMPTIME_IO", "full"},
+                                                        {"COMPTIME_IO", "full"}}) {
     Where where;
     where.environment = {{name, value}};
     where.passLevel = false;
@@ -270,7 +308,10 @@ TEST_CASE("T071 the narrowest remedy comes first, and full comes last") {
   Tree tree;
   Where where;
   where.environment = {{"SECRET", tree.token()}};
-  Act variable{.uses = {"env"}, .body = "env::var(\"SECRET\").unwrap_or(\"unset\")", .call = "env::var", .klass = "environment read"};
+  Act variable{.uses = {"env"},
+               .body = "env::var(\"SECRET\").unwrap_or(\"unset\")",
+               .call = "env::var",
+               .klass = "environment read"};
   tree.write("main.gos", program(variable));
   where.options = {"--message-format=json"};
   auto helps = [&](Level level) {
@@ -283,7 +324,9 @@ TEST_CASE("T071 the narrowest remedy comes first, and full comes last") {
   CHECK_MESSAGE(StringRef(first[0]).contains("--comptime-env SECRET"), first[0]);
   CHECK(StringRef(first.back()).contains("--comptime-io=full"));
   // A read that leaves the root: a file inside is the narrow way.
-  tree.write("main.gos", program({.uses = {"fs"}, .body = "fs::read_to_string(\"" + tree.relativeCanary() + "\").unwrap()"}));
+  tree.write("main.gos",
+             program({.uses = {"fs"},
+                      .body = "fs::read_to_string(\"" + tree.relativeCanary() + "\").unwrap()"}));
   first = helps(Level::Confined);
   REQUIRE(first.size() >= 2);
   CHECK(!StringRef(first[0]).contains("full"));

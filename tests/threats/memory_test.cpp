@@ -101,7 +101,8 @@ TEST_CASE("memory: a built program has the same end") {
   expectOutOfMemory(limited(tree, tree.root() + "/main", {}, 400));
 }
 
-TEST_CASE("memory: a region that grows ends in an error of the check when there is no more memory") {
+TEST_CASE(
+    "memory: a region that grows ends in an error of the check when there is no more memory") {
   if (!canLimit()) {
     MESSAGE("no prlimit, or a sanitizer");
     return;

@@ -18,7 +18,9 @@ namespace {
 
 using llvm::StringRef;
 
-std::string quoted(StringRef path) { return ("\"" + path + "\"").str(); }
+std::string quoted(StringRef path) {
+  return ("\"" + path + "\"").str();
+}
 
 Act readText(StringRef path) {
   return {.uses = {"fs"},
@@ -52,7 +54,9 @@ constexpr Reader kReaders[] = {
     {"path::glob", "path", "path::glob(", ").unwrap().len().to_string()"},
 };
 Act act(const Reader& reader, StringRef path) {
-  Act made{.uses = {reader.use}, .body = reader.before + quoted(path) + reader.after, .call = reader.call};
+  Act made{.uses = {reader.use},
+           .body = reader.before + quoted(path) + reader.after,
+           .call = reader.call};
   if (StringRef(reader.call) == "fs::permissions")
     made.klass = ""; // a mode is host identity wherever the file lies
   return made;
@@ -67,7 +71,9 @@ TEST_CASE("T001 a link out of the tree is refused at the link") {
   expectReadDenied(tree, file, tree.token());
   expectReadDenied(tree, readText("d/secret.txt"), tree.token());
   expectReadDenied(tree,
-                   {.uses = {"fs"}, .body = "fs::read_dir(\"d\").unwrap().len().to_string()", .call = "fs::read_dir"},
+                   {.uses = {"fs"},
+                    .body = "fs::read_dir(\"d\").unwrap().len().to_string()",
+                    .call = "fs::read_dir"},
                    "1");
   // The default is confined, and says that it is the default.
   Where byDefault;
@@ -126,8 +132,8 @@ TEST_CASE("T004 absolute names count only beneath the root") {
 TEST_CASE("T005 magic links of proc are outside") {
   Tree tree;
   tree.link("m", "/proc/self/root");
-  for (StringRef path : {"/proc/self/root/etc/hostname", "/proc/self/exe", "/proc/thread-self/root/etc/hostname",
-                         "m/etc/hostname"})
+  for (StringRef path : {"/proc/self/root/etc/hostname", "/proc/self/exe",
+                         "/proc/thread-self/root/etc/hostname", "m/etc/hostname"})
     for (Level level : kBelowFull)
       expectDenied(tree, level, readText(path));
   expectReadDenied(tree, readText("/proc/self/cwd/" + tree.relativeCanary()), tree.token());
@@ -169,21 +175,25 @@ TEST_CASE("T007 what would block is refused at once") {
   tree.socket("s");
   for (StringRef name : {"p", "s"}) {
     for (const char* call : {"fs::read_to_string(", "fs::read(", "fs::open(", "fs::File::open("})
-      expectError(tree, Level::Confined,
-                  {.uses = {"fs"}, .body = call + quoted(name) + ").unwrap()\n    \"read\"", .call = ""}, "GC0003",
-                  "not a regular file");
+      expectError(
+          tree, Level::Confined,
+          {.uses = {"fs"}, .body = call + quoted(name) + ").unwrap()\n    \"read\"", .call = ""},
+          "GC0003", "not a regular file");
     // A listing shows it, a walk goes past it, a size does not wait for it.
     expectAllowed(tree, Level::Confined,
-                  {.uses = {"fs"}, .body = "let _ = fs::file_size(" + quoted(name) + ")\n    fs::is_file(" +
-                                           quoted(name) + ").to_string()"},
+                  {.uses = {"fs"},
+                   .body = "let _ = fs::file_size(" + quoted(name) + ")\n    fs::is_file(" +
+                           quoted(name) + ").to_string()"},
                   "false");
   }
-  expectAllowed(tree, Level::Confined,
-                {.uses = {"fs"},
-                 .body = "let mut names: Vec<String> = #[]\n"
-                         "    fs::walk_dir(\".\", |entry| {\n        names.push(entry.name)\n        Ok(())\n    }).unwrap()\n"
-                         "    names.join(\" \")"},
-                "main.gos p s");
+  expectAllowed(
+      tree, Level::Confined,
+      {.uses = {"fs"},
+       .body =
+           "let mut names: Vec<String> = #[]\n"
+           "    fs::walk_dir(\".\", |entry| {\n        names.push(entry.name)\n        Ok(())\n    }).unwrap()\n"
+           "    names.join(\" \")"},
+      "main.gos p s");
 }
 
 TEST_CASE("T008 devices are no files") {
@@ -197,7 +207,8 @@ TEST_CASE("T008 devices are no files") {
   else
     skipPart("T008 a device node in the tree", "mknod needs root");
   // At full reading ends at the read limit, not at the end of memory.
-  tree.write("main.gos", program({.uses = {"fs"}, .body = "fs::read(\"/dev/zero\").unwrap().len().to_string()"}));
+  tree.write("main.gos", program({.uses = {"fs"},
+                                  .body = "fs::read(\"/dev/zero\").unwrap().len().to_string()"}));
   const Outcome outcome = launch(command(tree, "check", Level::Full, {}));
   checkOutcome(outcome, tree);
   CHECK(outcome.exitCode == 1);
@@ -226,16 +237,20 @@ TEST_CASE("T009 huge and growing files are refused by the read limit before memo
       checkOutcome(outcome, tree);
       CHECK(outcome.exitCode == 1);
       CHECK_MESSAGE(outcome.peakKiB < 400'000, "peak " << outcome.peakKiB << " KiB");
-      CHECK_MESSAGE(StringRef(outcome.err).contains(std::to_string(256 << 20)), "no limit: " << outcome.err);
-      CHECK_MESSAGE(StringRef(outcome.err).contains(std::to_string(size)), "no size: " << outcome.err);
+      CHECK_MESSAGE(StringRef(outcome.err).contains(std::to_string(256 << 20)),
+                    "no limit: " << outcome.err);
+      CHECK_MESSAGE(StringRef(outcome.err).contains(std::to_string(size)),
+                    "no size: " << outcome.err);
     }
   // A handle counts as well.
   expectError(tree, Level::Confined,
-              {.uses = {"fs"}, .body = "let file = fs::open(\"big\").unwrap()\n    file.read_to_string().unwrap()"},
+              {.uses = {"fs"},
+               .body = "let file = fs::open(\"big\").unwrap()\n    file.read_to_string().unwrap()"},
               "GX0009", std::to_string(256 << 20));
   // The limit counts what is read, not what fstat said: it grows while it is read.
   tree.write("growing", "");
-  tree.write("main.gos", program({.uses = {"fs"}, .body = "fs::read(\"growing\").unwrap().len().to_string()"}));
+  tree.write("main.gos",
+             program({.uses = {"fs"}, .body = "fs::read(\"growing\").unwrap().len().to_string()"}));
   std::atomic<bool> stop = false;
   std::thread partner([&] {
     for (off_t grown = 0; !stop && grown < (off_t(1) << 36); grown += off_t(1) << 24)
@@ -289,23 +304,32 @@ TEST_CASE("T011 a thousand denied calls look nothing up outside") {
   tree.link("directory", tree.outside());
   tree.link("deep/chain", "../file");
   tree.directory("sub");
-  std::vector<std::string> paths = {tree.canary(),        tree.relativeCanary(),
-                                    "file",               "relative",
-                                    "directory",          "directory/canary.txt",
-                                    "directory/absent",   "deep/chain",
-                                    "sub/../" + tree.relativeCanary(), tree.out("directory"),
-                                    tree.out("absent"),   "directory/directory/secret.txt"};
+  std::vector<std::string> paths = {tree.canary(),
+                                    tree.relativeCanary(),
+                                    "file",
+                                    "relative",
+                                    "directory",
+                                    "directory/canary.txt",
+                                    "directory/absent",
+                                    "deep/chain",
+                                    "sub/../" + tree.relativeCanary(),
+                                    tree.out("directory"),
+                                    tree.out("absent"),
+                                    "directory/directory/secret.txt"};
   if (fullRun())
     for (int i = 0; i < 24; ++i)
-      paths.push_back((i % 2 ? "directory/" : "../" + tree.marker() + "/") + std::string("name") + std::to_string(i));
+      paths.push_back((i % 2 ? "directory/" : "../" + tree.marker() + "/") + std::string("name") +
+                      std::to_string(i));
   size_t calls = 0;
   for (Level level : kBelowFull)
     for (const Reader& reader : kReaders)
       for (const std::string& path : paths) {
         // A link itself may be asked about.
-        if (StringRef(reader.call) == "fs::is_symlink" && (!StringRef(path).contains("/") || path == "deep/chain"))
+        if (StringRef(reader.call) == "fs::is_symlink" &&
+            (!StringRef(path).contains("/") || path == "deep/chain"))
           continue;
-        if (StringRef(reader.call) == "path::glob" && !StringRef(path).starts_with("..") && path[0] != '/')
+        if (StringRef(reader.call) == "path::glob" && !StringRef(path).starts_with("..") &&
+            path[0] != '/')
           continue; // T015
         tree.write("main.gos", program(act(reader, path)));
         INFO("call: " << std::string(reader.call) << " " << path);
@@ -324,16 +348,19 @@ TEST_CASE("T012 a policy of the library is no oracle") {
   const std::string make = "sandbox::Policy::new().read_only(" + quoted(tree.canary()) + ")";
   // Building the value is pure, at every level.
   for (Level level : kAllLevels)
-    expectAllowed(tree, level, {.uses = {"sandbox"}, .body = make + ".level(\"strict\").level_name()"}, "strict");
+    expectAllowed(tree, level,
+                  {.uses = {"sandbox"}, .body = make + ".level(\"strict\").level_name()"},
+                  "strict");
   // What looks at the host is not.
   expectDeniedBelowFull(tree, {.uses = {"sandbox"},
                                .body = make + ".check().is_ok().to_string()",
                                .call = "check",
                                .klass = "process execution"});
-  expectDeniedBelowFull(tree, {.uses = {"sandbox"},
-                               .body = "sandbox::run(" + make + ", #[\"true\"]).is_ok().to_string()",
-                               .call = "sandbox::run",
-                               .klass = "process execution"});
+  expectDeniedBelowFull(tree,
+                        {.uses = {"sandbox"},
+                         .body = "sandbox::run(" + make + ", #[\"true\"]).is_ok().to_string()",
+                         .call = "sandbox::run",
+                         .klass = "process execution"});
 }
 
 TEST_CASE("T013 a denial shows the link in the tree and resolves nothing outside") {
@@ -359,12 +386,13 @@ TEST_CASE("T013 a denial shows the link in the tree and resolves nothing outside
   expectAllowed(tree, Level::Full, asked, tree.token());
 }
 
-constexpr const char* kWalk = "let mut seen: Vec<String> = #[]\n"
-                              "    CALL(\".\", |entry| {\n"
-                              "        seen.push(f\"{entry.path} {entry.is_dir} {entry.is_symlink} {entry.size}\")\n"
-                              "        Ok(())\n"
-                              "    }).unwrap()\n"
-                              "    seen.join(\";\")";
+constexpr const char* kWalk =
+    "let mut seen: Vec<String> = #[]\n"
+    "    CALL(\".\", |entry| {\n"
+    "        seen.push(f\"{entry.path} {entry.is_dir} {entry.is_symlink} {entry.size}\")\n"
+    "        Ok(())\n"
+    "    }).unwrap()\n"
+    "    seen.join(\";\")";
 std::string walkWith(StringRef call) {
   std::string text = kWalk;
   text.replace(text.find("CALL"), 4, call.str());
@@ -380,7 +408,9 @@ TEST_CASE("T014 a walk lists links and does not enter them") {
   tree.write("Z.txt", "333");
   const std::string linkSize = std::to_string(tree.outside().size());
   for (StringRef call : {"fs::walk_dir", "path::walk"}) {
-    const Act walk{.uses = {call.starts_with("fs") ? "fs" : "path"}, .body = walkWith(call), .call = call.str()};
+    const Act walk{.uses = {call.starts_with("fs") ? "fs" : "path"},
+                   .body = walkWith(call),
+                   .call = call.str()};
     expectDenied(tree, Level::None, walk);
     tree.write("main.gos", program(walk));
     const Outcome outcome = launch(command(tree, "run", Level::Confined, {}));
@@ -402,13 +432,16 @@ TEST_CASE("T014 a walk lists links and does not enter them") {
   }
   // The links themselves are refused as directories.
   expectDenied(tree, Level::Confined,
-               {.uses = {"fs"}, .body = "fs::read_dir(\"d\").unwrap().len().to_string()", .call = "fs::read_dir"});
-  expectReadAllowed(tree,
-                    {.uses = {"fs"},
-                     .body = "let mut names: Vec<String> = #[]\n    for entry in fs::read_dir(\".\").unwrap() { "
-                             "names.push(entry.name) }\n    names.join(\" \")",
-                     .call = "fs::read_dir"},
-                    "Z.txt a.txt b d loop main.gos");
+               {.uses = {"fs"},
+                .body = "fs::read_dir(\"d\").unwrap().len().to_string()",
+                .call = "fs::read_dir"});
+  expectReadAllowed(
+      tree,
+      {.uses = {"fs"},
+       .body = "let mut names: Vec<String> = #[]\n    for entry in fs::read_dir(\".\").unwrap() { "
+               "names.push(entry.name) }\n    names.join(\" \")",
+       .call = "fs::read_dir"},
+      "Z.txt a.txt b d loop main.gos");
 }
 
 TEST_CASE("T015 a glob is a walk and not a road out") {
@@ -417,7 +450,9 @@ TEST_CASE("T015 a glob is a walk and not a road out") {
   tree.directory("sub");
   tree.write("sub/in.txt", "inside");
   auto glob = [](StringRef pattern) {
-    return Act{.uses = {"path"}, .body = "path::glob(" + quoted(pattern) + ").unwrap().join(\" \")", .call = "path::glob"};
+    return Act{.uses = {"path"},
+               .body = "path::glob(" + quoted(pattern) + ").unwrap().join(\" \")",
+               .call = "path::glob"};
   };
   for (StringRef pattern : {"../*", "/etc/*", "sub/../../*", "**/../../*"})
     for (Level level : kBelowFull)
@@ -476,8 +511,12 @@ TEST_CASE("T017 one base for every builtin, from wherever the tool is started") 
   struct From {
     std::string directory, operand;
   };
-  const From places[] = {{tree.root(), "."},          {tree.root(), "src/main.gos"}, {tree.in("src"), "main.gos"},
-                         {tree.in("src"), ".."},      {"/", tree.root()},            {"/", tree.in("src/main.gos")},
+  const From places[] = {{tree.root(), "."},
+                         {tree.root(), "src/main.gos"},
+                         {tree.in("src"), "main.gos"},
+                         {tree.in("src"), ".."},
+                         {"/", tree.root()},
+                         {"/", tree.in("src/main.gos")},
                          {tree.outside(), "../root \xc3\xb6"}};
   for (const From& place : places) {
     Where where;
@@ -492,7 +531,8 @@ TEST_CASE("T017 one base for every builtin, from wherever the tool is started") 
   Where project;
   project.operand = ".";
   for (StringRef path : {"~/y", "$HOME/x", "%TEMP%/x", "file:///etc/passwd"}) {
-    tree.write("src/main.gos", program({.uses = {"fs"}, .body = "fs::exists(" + quoted(path) + ").to_string()"}));
+    tree.write("src/main.gos",
+               program({.uses = {"fs"}, .body = "fs::exists(" + quoted(path) + ").to_string()"}));
     expectProgramAllowed(tree, Level::Confined, "false", project);
   }
   tree.write("src/main.gos", program(readText("~/x")));
@@ -509,9 +549,11 @@ TEST_CASE("T019 a hard link and a mount are inside, since no path tells") {
   Launch mounted = inside;
   mounted.program = "unshare";
   const char* other = std::getenv("GOS_PROGRAM");
-  mounted.arguments = {"-m", "sh", "-c", "mount --bind \"$1\" \"$2\" && shift 2 && exec \"$@\"", "sh", tree.outside(),
-                       tree.in("m"), other && *other ? other : GOS_PROGRAM};
-  mounted.arguments.insert(mounted.arguments.end(), inside.arguments.begin(), inside.arguments.end());
+  mounted.arguments = {
+      "-m", "sh",           "-c",         "mount --bind \"$1\" \"$2\" && shift 2 && exec \"$@\"",
+      "sh", tree.outside(), tree.in("m"), other && *other ? other : GOS_PROGRAM};
+  mounted.arguments.insert(mounted.arguments.end(), inside.arguments.begin(),
+                           inside.arguments.end());
   if (::geteuid() != 0) {
     skipPart("T019 a mount in the tree", "mounting needs root");
     return;
@@ -530,7 +572,7 @@ TEST_CASE("T020 names are bytes and are never folded") {
   tree.write("caf\xc3\xa9.txt", "composed");
   tree.write("cafe\xcc\x81.txt", "decomposed");
   tree.write("link", "lower");
-  struct stat upper {};
+  struct stat upper{};
   if (::stat(tree.in("LINK").c_str(), &upper) == 0) {
     // A file system that folds: the opened object decides.
     expectReadAllowed(tree, readText("LINK"), "lower");
@@ -538,7 +580,8 @@ TEST_CASE("T020 names are bytes and are never folded") {
   }
   expectReadAllowed(tree, readText("caf\xc3\xa9.txt"), "composed");
   expectReadAllowed(tree, readText("cafe\xcc\x81.txt"), "decomposed");
-  expectAllowed(tree, Level::Confined, {.uses = {"fs"}, .body = "fs::exists(\"LINK\").to_string()"}, "false");
+  expectAllowed(tree, Level::Confined, {.uses = {"fs"}, .body = "fs::exists(\"LINK\").to_string()"},
+                "false");
   // The root in other letters is another directory, and outside.
   std::string shouted = tree.root();
   shouted.replace(shouted.rfind("root"), 4, "ROOT");
@@ -567,23 +610,29 @@ TEST_CASE("T022 the string that is judged is the string that is opened") {
   tree.write("end\xe2\x80\xae", "bidi");
   expectError(tree, Level::Confined, readText("in.txt\\0.bak"), "GC0003", "");
   expectError(tree, Level::Full, readText("in.txt\\0.bak"), "GC0003", "");
-  expectAllowed(tree, Level::Confined, {.uses = {"fs"}, .body = "fs::exists(\"in.txt\\0.bak\").to_string()"}, "false");
+  expectAllowed(tree, Level::Confined,
+                {.uses = {"fs"}, .body = "fs::exists(\"in.txt\\0.bak\").to_string()"}, "false");
   expectError(tree, Level::Confined, readText(""), "GC0003", "");
   expectError(tree, Level::Confined, readText("."), "GC0003", "directory");
   expectError(tree, Level::Confined, readText("in.txt/"), "GC0003", "");
   expectReadAllowed(tree, readText("a\\nb"), "newline");
   expectReadAllowed(tree, readText("end\\u{202e}"), "bidi");
   for (size_t length : {300u, 5000u}) {
-    expectError(tree, Level::Confined,
-                {.uses = {"fs"}, .body = "fs::read_to_string(\"x\".repeat(" + std::to_string(length) + ")).unwrap()"},
-                "GC0003", "");
-    expectError(tree, Level::Confined,
-                {.uses = {"fs"}, .body = "fs::read_to_string(\"x/\".repeat(" + std::to_string(length) + ")).unwrap()"},
-                "GC0003", "");
+    expectError(
+        tree, Level::Confined,
+        {.uses = {"fs"},
+         .body = "fs::read_to_string(\"x\".repeat(" + std::to_string(length) + ")).unwrap()"},
+        "GC0003", "");
+    expectError(
+        tree, Level::Confined,
+        {.uses = {"fs"},
+         .body = "fs::read_to_string(\"x/\".repeat(" + std::to_string(length) + ")).unwrap()"},
+        "GC0003", "");
   }
   // Bytes that are no text: listed without a crash, and never another file.
   tree.write(std::string("raw\xff\xfe"), "raw");
-  tree.write("main.gos", program({.uses = {"fs"}, .body = "fs::read_dir(\".\").unwrap().len().to_string()"}));
+  tree.write("main.gos",
+             program({.uses = {"fs"}, .body = "fs::read_dir(\".\").unwrap().len().to_string()"}));
   const Outcome outcome = launch(command(tree, "check", Level::Confined, {}));
   checkOutcome(outcome, tree);
   CHECK((outcome.exitCode == 0 || outcome.exitCode == 1));
@@ -602,7 +651,8 @@ TEST_CASE("T023 a root behind a link gives the same verdicts") {
     expectAllowed(tree, Level::Confined, readText(alias + "/in.txt"), "inside", where);
     expectAllowed(tree, Level::Confined, readText(tree.in("in.txt")), "inside", where);
     expectDenied(tree, Level::Confined, readText(tree.relativeCanary()), where);
-    expectDenied(tree, Level::Confined, readText(alias + "/../" + tree.marker() + "/canary.txt"), where);
+    expectDenied(tree, Level::Confined, readText(alias + "/../" + tree.marker() + "/canary.txt"),
+                 where);
   }
   // An entry that is a link within the package.
   tree.write("p/project.toml", "[project]\nid = \"example.com/app\"\nversion = \"1.0.0\"\n");
@@ -614,16 +664,19 @@ TEST_CASE("T023 a root behind a link gives the same verdicts") {
   expectProgramAllowed(tree, Level::Confined, "the package", project);
 }
 
-TEST_CASE("T024 secrets inside the tree can be read and are never quoted, credentials of a home stay shut") {
+TEST_CASE(
+    "T024 secrets inside the tree can be read and are never quoted, credentials of a home stay shut") {
   Tree tree;
   for (StringRef name : {".git/config", ".env", ".npmrc"}) {
     tree.write(name, "url = https://user:hunter2@host");
-    expectAllowed(tree, Level::Confined, {.uses = {"fs"}, .body = "fs::file_size(" + quoted(name) + ").to_string()"},
+    expectAllowed(tree, Level::Confined,
+                  {.uses = {"fs"}, .body = "fs::file_size(" + quoted(name) + ").to_string()"},
                   std::to_string(tree.readAll(name).size()));
     // A message about it holds nothing of it.
     expectError(tree, Level::Confined,
                 {.uses = {"fs", "encoding::json"},
-                 .body = "json::parse(fs::read_to_string(" + quoted(name) + ").unwrap()).unwrap()\n    \"x\""},
+                 .body = "json::parse(fs::read_to_string(" + quoted(name) +
+                         ").unwrap()).unwrap()\n    \"x\""},
                 "GC0003", "");
     const Outcome quoted = launch(command(tree, "check", Level::Confined, {}));
     CHECK_MESSAGE(!StringRef(quoted.err).contains("hunter2"), quoted.err);
@@ -646,26 +699,31 @@ TEST_CASE("T024 secrets inside the tree can be read and are never quoted, creden
 
 TEST_CASE("T025 a dependency reads its own directory and nothing of its user") {
   Tree tree;
-  tree.write("project.toml", "[project]\nid = \"example.com/app\"\nversion = \"1.0.0\"\n\n"
-                             "[dependencies]\n\"example.com/words\" = { path = \"vendor/words\" }\n");
+  tree.write("project.toml",
+             "[project]\nid = \"example.com/app\"\nversion = \"1.0.0\"\n\n"
+             "[dependencies]\n\"example.com/words\" = { path = \"vendor/words\" }\n");
   tree.write(".env", "user secret");
   tree.write("src/secret.txt", "user secret");
-  tree.write("vendor/words/project.toml", "[project]\nid = \"example.com/words\"\nversion = \"1.0.0\"\n");
+  tree.write("vendor/words/project.toml",
+             "[project]\nid = \"example.com/words\"\nversion = \"1.0.0\"\n");
   tree.write("vendor/words/src/data.txt", "own data");
   auto dependency = [&](StringRef path) {
-    tree.write("vendor/words/src/lib.gos", "use std::fs\n\npub comptime fn load() -> String {\n    fs::read_to_string(" +
-                                               quoted(path) + ").unwrap()\n}\n");
+    tree.write("vendor/words/src/lib.gos",
+               "use std::fs\n\npub comptime fn load() -> String {\n    fs::read_to_string(" +
+                   quoted(path) + ").unwrap()\n}\n");
   };
-  tree.write("src/main.gos", "use \"example.com/words\"\n\nconst ANSWER: String = comptime { words::load() }\n\n"
-                             "fn main() {\n    println!(\"{}\", ANSWER)\n}\n");
+  tree.write("src/main.gos",
+             "use \"example.com/words\"\n\nconst ANSWER: String = comptime { words::load() }\n\n"
+             "fn main() {\n    println!(\"{}\", ANSWER)\n}\n");
   Where where;
   where.operand = ".";
   where.file = "vendor/words/src/lib.gos";
   dependency("data.txt");
   expectProgramAllowed(tree, Level::Confined, "own data", where);
   const Act refused{.call = "fs::read_to_string"};
-  for (const std::string& path : {std::string("../../../.env"), tree.in(".env"), std::string("../../../src/secret.txt"),
-                                  tree.in("src/secret.txt")}) {
+  for (const std::string& path :
+       {std::string("../../../.env"), tree.in(".env"), std::string("../../../src/secret.txt"),
+        tree.in("src/secret.txt")}) {
     dependency(path);
     Act act = refused;
     act.detail = "example.com/words";
@@ -676,10 +734,12 @@ TEST_CASE("T025 a dependency reads its own directory and nothing of its user") {
   tree.write("src/main.gos", program(readText("../.env")));
   expectProgramAllowed(tree, Level::Confined, "user secret", where);
   // And the other way round: a closure reads where it was written.
-  tree.write("vendor/words/src/lib.gos", "pub fn apply(f: Fn(String) -> String, path: String) -> String { f(path) }\n");
-  tree.write("src/main.gos", "use std::fs\nuse \"example.com/words\"\n\nconst ANSWER: String = comptime {\n"
-                             "    words::apply(|path| fs::read_to_string(path).unwrap(), \"secret.txt\")\n}\n\n"
-                             "fn main() {\n    println!(\"{}\", ANSWER)\n}\n");
+  tree.write("vendor/words/src/lib.gos",
+             "pub fn apply(f: Fn(String) -> String, path: String) -> String { f(path) }\n");
+  tree.write("src/main.gos",
+             "use std::fs\nuse \"example.com/words\"\n\nconst ANSWER: String = comptime {\n"
+             "    words::apply(|path| fs::read_to_string(path).unwrap(), \"secret.txt\")\n}\n\n"
+             "fn main() {\n    println!(\"{}\", ANSWER)\n}\n");
   expectProgramAllowed(tree, Level::Confined, "user secret", where);
 }
 
@@ -703,10 +763,12 @@ TEST_CASE("T027 the address of the tree reaches no result") {
     checkOutcome(outcome, tree);
     CHECK_MESSAGE(outcome.exitCode == 0, outcome.err);
     CHECK_MESSAGE(!StringRef(outcome.out).contains(tree.top()), outcome.out);
-    CHECK(!StringRef(outcome.out).contains("/"+std::string("root")));
+    CHECK(!StringRef(outcome.out).contains("/" + std::string("root")));
     answer = outcome.out;
     // An absolute name in, and still no address out.
-    tree.write("main.gos", program({.uses = {"fs"}, .body = "fs::canonicalize(" + quoted(tree.in("in.txt")) + ").unwrap()"}));
+    tree.write("main.gos",
+               program({.uses = {"fs"},
+                        .body = "fs::canonicalize(" + quoted(tree.in("in.txt")) + ").unwrap()"}));
     const Outcome absolute = launch(command(tree, "run", Level::Confined, {}));
     CHECK_MESSAGE(!StringRef(absolute.out).contains(tree.top()), absolute.out);
   }

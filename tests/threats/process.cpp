@@ -88,9 +88,12 @@ int& skipCount() {
 
 llvm::StringRef spelling(Level level) {
   switch (level) {
-  case Level::None: return "none";
-  case Level::Confined: return "confined";
-  case Level::Full: return "full";
+  case Level::None:
+    return "none";
+  case Level::Confined:
+    return "confined";
+  case Level::Full:
+    return "full";
   }
   return {};
 }
@@ -130,8 +133,8 @@ Outcome launch(const Launch& launch) {
   std::vector<std::string> environment = cleanEnvironment(launch);
   const auto start = std::chrono::steady_clock::now();
   pid_t child = -1;
-  const int error = posix_spawnp(&child, arguments[0].c_str(), &actions, &attributes, pointers(arguments).data(),
-                                 pointers(environment).data());
+  const int error = posix_spawnp(&child, arguments[0].c_str(), &actions, &attributes,
+                                 pointers(arguments).data(), pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   REQUIRE_MESSAGE(error == 0, "cannot start " << arguments[0] << ": " << std::strerror(error));
@@ -177,7 +180,8 @@ Outcome launch(const Launch& launch) {
     drain(out.read, waits[0].revents, outcome.out);
     drain(err.read, waits[1].revents, outcome.err);
     if (waits[2].revents) {
-      const ssize_t put = ::write(in.write, launch.input.data() + written, launch.input.size() - written);
+      const ssize_t put =
+          ::write(in.write, launch.input.data() + written, launch.input.size() - written);
       if (put > 0)
         written += size_t(put);
       else
@@ -211,11 +215,13 @@ Outcome launch(const Launch& launch) {
   return outcome;
 }
 
-// ---- system calls ---------------------------------------------------------------------------------
+// ---- system calls
+// ---------------------------------------------------------------------------------
 
 namespace {
 
-/// "123  openat(AT_FDCWD, "x", O_RDONLY) = 3" -> a call; exits, signals and second halves are left out.
+/// "123  openat(AT_FDCWD, "x", O_RDONLY) = 3" -> a call; exits, signals and second halves are left
+/// out.
 std::optional<SystemCall> parseCall(llvm::StringRef line) {
   line = line.ltrim("0123456789").ltrim();
   if (line.starts_with("<... ")) {
@@ -249,12 +255,20 @@ Traced traced(const Launch& what) {
   ::close(fd);
   Launch inner = what;
   inner.program = "strace";
-  inner.arguments = {"-f", "-qq", "-s", "400", "-o", name, "-e",
-                     "trace=%file,%process,%network,%signal,read,pread64,readv,getdents64,ftruncate,fchmod,fchown,"
-                     "fsetxattr,flock,mount,umount2,memfd_create,fcntl",
-                     what.program.empty() ? gosProgram() : what.program};
+  inner.arguments = {
+      "-f",
+      "-qq",
+      "-s",
+      "400",
+      "-o",
+      name,
+      "-e",
+      "trace=%file,%process,%network,%signal,read,pread64,readv,getdents64,ftruncate,fchmod,fchown,"
+      "fsetxattr,flock,mount,umount2,memfd_create,fcntl",
+      what.program.empty() ? gosProgram() : what.program};
   inner.arguments.insert(inner.arguments.end(), what.arguments.begin(), what.arguments.end());
-  inner.environment.push_back({"ASAN_OPTIONS", "detect_leaks=0"}); // its leak checker is a tracer itself
+  inner.environment.push_back(
+      {"ASAN_OPTIONS", "detect_leaks=0"}); // its leak checker is a tracer itself
   inner.timeLimitMs *= 4;
   result.outcome = launch(inner);
   std::string text;

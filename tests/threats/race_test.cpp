@@ -1,5 +1,6 @@
-// T018: a partner exchanges entries of the tree while a fold reads. First the rig has to beat a version that checks and
-// then opens; then nothing of the outside may show: no byte, name, kind or size.
+// T018: a partner exchanges entries of the tree while a fold reads. First the rig has to beat a
+// version that checks and then opens; then nothing of the outside may show: no byte, name, kind or
+// size.
 
 #include "tests/threats/support.h"
 
@@ -31,7 +32,8 @@ bool exchange(const std::string& a, const std::string& b) {
   return ::syscall(SYS_renameat2, AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), kExchange) == 0;
 }
 
-/// Exchanges pairs of names in a tight loop; mostly the inside is in place, so that folds get somewhere.
+/// Exchanges pairs of names in a tight loop; mostly the inside is in place, so that folds get
+/// somewhere.
 class Partner {
 public:
   Partner(std::vector<std::pair<std::string, std::string>> pairs, unsigned restMicroseconds)
@@ -44,7 +46,8 @@ public:
             failed_ = true;
           ++rounds_;
           state = state * 1664525u + 1013904223u;
-          const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(rest_ ? (state >> 8) % rest_ : 0);
+          const auto until = std::chrono::steady_clock::now() +
+                             std::chrono::microseconds(rest_ ? (state >> 8) % rest_ : 0);
           while (std::chrono::steady_clock::now() < until && !stop_) {
           }
         }
@@ -68,8 +71,8 @@ private:
   std::thread thread_;
 };
 
-/// R/a/b/c/leaf.txt is "inside"; for each step there is a link beside it that leads to the same names outside, with
-/// other contents, sizes, kinds and entries.
+/// R/a/b/c/leaf.txt is "inside"; for each step there is a link beside it that leads to the same
+/// names outside, with other contents, sizes, kinds and entries.
 struct RaceTree : Tree {
   RaceTree() {
     write("a/b/c/leaf.txt", "inside");
@@ -181,7 +184,8 @@ TEST_CASE("T018 nothing of the outside is opened beneath a root, in either road"
     CHECK(wrong == 0);
     CHECK_MESSAGE(found > wanted / 100, "the fold saw nothing: " << found);
     CHECK_MESSAGE(refused > 0, "the partner never got in between");
-    MESSAGE(reads << " reads, " << found << " found, " << refused << " refused, " << partner.rounds() << " rounds");
+    MESSAGE(reads << " reads, " << found << " found, " << refused << " refused, "
+                  << partner.rounds() << " rounds");
   }
 }
 
@@ -216,46 +220,47 @@ TEST_CASE("T018 folds of the tool itself read what lies inside, or are refused")
     return;
   }
   // A round prints its number, so that the reads of a fold that is refused are counted too.
-  tree.write("main.gos",
-             "use std::fs\nuse std::path\n\n"
-             "fn round(i: i64) {\n"
-             "    print!(\"{} \", i)\n"
-             "    let text = fs::read_to_string(\"a/b/c/leaf.txt\").unwrap_or(\"inside\")\n"
-             "    if text != \"inside\" { panic!(\"LEAK bytes {}\", text.len()) }\n"
-             "    if fs::exists(\"a/b/c/only-outside.txt\") { panic!(\"LEAK name\") }\n"
-             "    let size = fs::file_size(\"a/b/c/leaf.txt\")\n"
-             "    if size != 6 && size > 0 { panic!(\"LEAK size {}\", size) }\n"
-             "    match i % 4 {\n"
-             "        0 => {\n"
-             "            match fs::read_dir(\"a/b/c\") {\n"
-             "                Ok(entries) => for entry in entries { if entry.name != \"leaf.txt\" { panic!(\"LEAK entry {}\", entry.name) } }\n"
-             "                Err(_) => {}\n"
-             "            }\n"
-             "        }\n"
-             "        1 => {\n"
-             "            let _ = fs::walk_dir(\"a\", |entry| {\n"
-             "                if entry.name == \"only-outside.txt\" { panic!(\"LEAK walk\") }\n"
-             "                Ok(())\n"
-             "            })\n"
-             "        }\n"
-             "        2 => {\n"
-             "            match path::glob(\"a/b/*/*\") {\n"
-             "                Ok(names) => for name in names { if name.contains(\"only-outside\") { panic!(\"LEAK glob\") } }\n"
-             "                Err(_) => {}\n"
-             "            }\n"
-             "        }\n"
-             "        _ => {\n"
-             "            match fs::open(\"a/b/c/leaf.txt\") {\n"
-             "                Ok(file) => for again in 0..4 {\n"
-             "                    let bytes = file.read_at(0, 100).unwrap()\n"
-             "                    if bytes.len() != 6 { panic!(\"LEAK read_at\") }\n"
-             "                }\n"
-             "                Err(_) => {}\n"
-             "            }\n"
-             "        }\n"
-             "    }\n"
-             "}\n\n"
-             "const ANSWER: i64 = comptime {\n    for i in 0..5000 { round(i) }\n    5000\n}\n\nfn main() {}\n");
+  tree.write(
+      "main.gos",
+      "use std::fs\nuse std::path\n\n"
+      "fn round(i: i64) {\n"
+      "    print!(\"{} \", i)\n"
+      "    let text = fs::read_to_string(\"a/b/c/leaf.txt\").unwrap_or(\"inside\")\n"
+      "    if text != \"inside\" { panic!(\"LEAK bytes {}\", text.len()) }\n"
+      "    if fs::exists(\"a/b/c/only-outside.txt\") { panic!(\"LEAK name\") }\n"
+      "    let size = fs::file_size(\"a/b/c/leaf.txt\")\n"
+      "    if size != 6 && size > 0 { panic!(\"LEAK size {}\", size) }\n"
+      "    match i % 4 {\n"
+      "        0 => {\n"
+      "            match fs::read_dir(\"a/b/c\") {\n"
+      "                Ok(entries) => for entry in entries { if entry.name != \"leaf.txt\" { panic!(\"LEAK entry {}\", entry.name) } }\n"
+      "                Err(_) => {}\n"
+      "            }\n"
+      "        }\n"
+      "        1 => {\n"
+      "            let _ = fs::walk_dir(\"a\", |entry| {\n"
+      "                if entry.name == \"only-outside.txt\" { panic!(\"LEAK walk\") }\n"
+      "                Ok(())\n"
+      "            })\n"
+      "        }\n"
+      "        2 => {\n"
+      "            match path::glob(\"a/b/*/*\") {\n"
+      "                Ok(names) => for name in names { if name.contains(\"only-outside\") { panic!(\"LEAK glob\") } }\n"
+      "                Err(_) => {}\n"
+      "            }\n"
+      "        }\n"
+      "        _ => {\n"
+      "            match fs::open(\"a/b/c/leaf.txt\") {\n"
+      "                Ok(file) => for again in 0..4 {\n"
+      "                    let bytes = file.read_at(0, 100).unwrap()\n"
+      "                    if bytes.len() != 6 { panic!(\"LEAK read_at\") }\n"
+      "                }\n"
+      "                Err(_) => {}\n"
+      "            }\n"
+      "        }\n"
+      "    }\n"
+      "}\n\n"
+      "const ANSWER: i64 = comptime {\n    for i in 0..5000 { round(i) }\n    5000\n}\n\nfn main() {}\n");
   const uint64_t wanted = fullRun() ? 200'000 : 20'000;
   uint64_t reads = 0, runs = 0, denied = 0, finished = 0;
   const auto start = std::chrono::steady_clock::now();
@@ -270,7 +275,8 @@ TEST_CASE("T018 folds of the tool itself read what lies inside, or are refused")
       const bool refused = err.contains("GX0010");
       // An ordinary error is fine as well: the tree changed under a walk.
       CHECK_MESSAGE((outcome.exitCode == 0 || outcome.exitCode == 1), outcome.exitCode);
-      CHECK_MESSAGE((outcome.exitCode == 0 || refused || err.contains("GC0003")), err.take_front(2000).str());
+      CHECK_MESSAGE((outcome.exitCode == 0 || refused || err.contains("GC0003")),
+                    err.take_front(2000).str());
       ++runs;
       denied += refused;
       finished += outcome.exitCode == 0;
@@ -286,7 +292,8 @@ TEST_CASE("T018 folds of the tool itself read what lies inside, or are refused")
   }
   CHECK_MESSAGE(denied > 0, "the partner never got in between");
   CHECK_MESSAGE(reads >= wanted / 10, "only " << reads << " reads in " << runs << " runs");
-  MESSAGE(reads << " reads in " << runs << " folds, " << denied << " refused, " << finished << " finished");
+  MESSAGE(reads << " reads in " << runs << " folds, " << denied << " refused, " << finished
+                << " finished");
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 #pragma once
-// What every attack of the catalogue needs: a private tree with canaries outside of it, the real `gos` run on it with a
-// time limit, the system calls it made, and the checks that hold for each verdict: the message, alike in text and JSON;
-// no side effect; clean output; nothing left.
+// What every attack of the catalogue needs: a private tree with canaries outside of it, the real
+// `gos` run on it with a time limit, the system calls it made, and the checks that hold for each
+// verdict: the message, alike in text and JSON; no side effect; clean output; nothing left.
 //
 // Usage:  Tree tree;
 //         tree.link("l", tree.canary());
@@ -38,10 +38,10 @@ struct Outcome {
 
 struct Launch {
   std::vector<std::string> arguments;
-  std::string directory;     // working directory; empty: ours
-  std::string program;       // empty: gos
+  std::string directory;                                        // working directory; empty: ours
+  std::string program;                                          // empty: gos
   std::vector<std::pair<std::string, std::string>> environment; // beside the clean one
-  std::string input;         // of standard input; the pipe is closed behind it
+  std::string input;           // of standard input; the pipe is closed behind it
   bool inputStaysOpen = false; // nobody writes, and nobody closes: a read would wait
   int timeLimitMs = 120'000;
   std::vector<std::pair<int, int>> descriptors; // ours -> number in the child, inherited
@@ -70,9 +70,11 @@ void skipPart(llvm::StringRef what, llvm::StringRef why);
 /// Extends the soak of some tests.
 bool fullRun();
 
-// ---- the tree ------------------------------------------------------------------------------------
+// ---- the tree
+// ------------------------------------------------------------------------------------
 
-/// <temp>/gos threats é XXXXXX/ with R in `root ö`, and beside it the canaries that nothing may touch.
+/// <temp>/gos threats é XXXXXX/ with R in `root ö`, and beside it the canaries that nothing may
+/// touch.
 class Tree {
 public:
   Tree();
@@ -115,15 +117,18 @@ private:
   std::string top_, root_, outside_, marker_, token_;
 };
 
-// ---- programs -------------------------------------------------------------------------------------
+// ---- programs
+// -------------------------------------------------------------------------------------
 
-/// An act in a region: `use std::U` for each, `items` at the top, and a constant whose region is `body`.
+/// An act in a region: `use std::U` for each, `items` at the top, and a constant whose region is
+/// `body`.
 struct Act {
   std::vector<std::string> uses;
   std::string items;
   std::string body;
   std::string type = "String";
-  /// The call that is refused: what its span holds. The spelling in the message is the same unless given.
+  /// The call that is refused: what its span holds. The spelling in the message is the same unless
+  /// given.
   std::string call;
   std::string spelledAs;
   std::string klass = "filesystem read";
@@ -146,32 +151,40 @@ struct Where {
   bool passLevel = true;
 };
 
-Launch command(const Tree& tree, llvm::StringRef verb, std::optional<Level> level, const Where& where);
+Launch command(const Tree& tree, llvm::StringRef verb, std::optional<Level> level,
+               const Where& where);
 
-/// Writes the act to main.gos and expects GX0010 from every command that folds, without a trace of the act.
+/// Writes the act to main.gos and expects GX0010 from every command that folds, without a trace of
+/// the act.
 void expectDenied(const Tree& tree, Level level, const Act& act, const Where& where = {});
 /// The same for a program that is there already.
 void expectProgramDenied(const Tree& tree, Level level, const Act& act, const Where& where = {});
 /// The act is permitted: checks clean, and running prints `expected` and a newline.
-void expectAllowed(const Tree& tree, Level level, const Act& act, llvm::StringRef expected, const Where& where = {});
-void expectProgramAllowed(const Tree& tree, Level level, llvm::StringRef expected, const Where& where = {});
+void expectAllowed(const Tree& tree, Level level, const Act& act, llvm::StringRef expected,
+                   const Where& where = {});
+void expectProgramAllowed(const Tree& tree, Level level, llvm::StringRef expected,
+                          const Where& where = {});
 /// An ordinary diagnostic with this code; `words` appear in it. No side effect.
-void expectError(const Tree& tree, Level level, const Act& act, llvm::StringRef code, llvm::StringRef words,
-                 const Where& where = {});
+void expectError(const Tree& tree, Level level, const Act& act, llvm::StringRef code,
+                 llvm::StringRef words, const Where& where = {});
 void expectProgramError(const Tree& tree, Level level, llvm::StringRef code, llvm::StringRef words,
                         const Where& where = {});
 /// A command line that is wrong: exit 2, nothing read.
-void expectUsageError(const Tree& tree, const std::vector<std::string>& arguments, llvm::StringRef words);
+void expectUsageError(const Tree& tree, const std::vector<std::string>& arguments,
+                      llvm::StringRef words);
 
 // The three usual shapes.
 /// Reads outside: denied at none and confined; `full` answers `atFull`.
-void expectReadDenied(const Tree& tree, const Act& act, llvm::StringRef atFull, const Where& where = {});
+void expectReadDenied(const Tree& tree, const Act& act, llvm::StringRef atFull,
+                      const Where& where = {});
 /// Reads inside: denied at none; confined and full answer `expected`.
-void expectReadAllowed(const Tree& tree, const Act& act, llvm::StringRef expected, const Where& where = {});
+void expectReadAllowed(const Tree& tree, const Act& act, llvm::StringRef expected,
+                       const Where& where = {});
 /// Anything else: denied at none and confined. The act at full is the caller's business.
 void expectDeniedBelowFull(const Tree& tree, const Act& act, const Where& where = {});
 
-// ---- checks -----------------------------------------------------------------------------------------
+// ---- checks
+// -----------------------------------------------------------------------------------------
 
 /// One diagnostic of `--message-format=json`.
 struct JsonLabel {
@@ -189,7 +202,8 @@ struct JsonDiagnostic {
 /// Parses line by line with a parser that is not ours; a line that is no diagnostic fails the test.
 std::vector<JsonDiagnostic> parseDiagnostics(llvm::StringRef lines);
 
-/// The first byte that the tool must not print: C0 but newline and tab, C1, bidirectional controls; or none.
+/// The first byte that the tool must not print: C0 but newline and tab, C1, bidirectional controls;
+/// or none.
 std::optional<size_t> uncleanByte(llvm::StringRef text);
 /// No process, socket or written file; no look at what lies outside the tree.
 void checkNoSideEffect(const std::vector<SystemCall>& calls, const Tree& tree);

@@ -11,7 +11,8 @@ namespace {
 using llvm::StringRef;
 using stdlib::BuiltinRow;
 
-// ---- signatures -------------------------------------------------------------------------------------
+// ---- signatures
+// -------------------------------------------------------------------------------------
 
 struct Parameter {
   std::string name, type;
@@ -87,7 +88,8 @@ Signature parse(StringRef text) {
   return signature;
 }
 
-// ---- samples ----------------------------------------------------------------------------------------
+// ---- samples
+// ----------------------------------------------------------------------------------------
 
 struct Sampler {
   const BuiltinRow& row;
@@ -98,7 +100,8 @@ struct Sampler {
     if (row.type == "Float")
       return "f64";
     const auto bound = signature.bounds.find(generic);
-    if (bound != signature.bounds.end() && (bound->second == "Needle" || bound->second == "Contents"))
+    if (bound != signature.bounds.end() &&
+        (bound->second == "Needle" || bound->second == "Contents"))
       return "String";
     return "i64";
   }
@@ -356,25 +359,35 @@ struct Handle {
   const char* make;
 };
 constexpr Handle kHandles[] = {
-    {"fs", "File", "fs::File", "fs::OpenOptions::new().read(true).write(true).open(\"victim.txt\").unwrap()"},
+    {"fs", "File", "fs::File",
+     "fs::OpenOptions::new().read(true).write(true).open(\"victim.txt\").unwrap()"},
     {"net", "TcpListener", "net::TcpListener", "net::TcpListener::bind(\"127.0.0.1:0\").unwrap()"},
     {"net", "TcpStream", "net::TcpStream", "net::TcpStream::connect(\"PEER\").unwrap()"},
     {"process", "Child", "process::Child", "process::spawn_piped(\"cat\", #[]).unwrap()"},
 };
 
-std::string lastSegment(StringRef path) { return path.rsplit("::").second.empty() ? path.str() : path.rsplit("::").second.str(); }
+std::string lastSegment(StringRef path) {
+  return path.rsplit("::").second.empty() ? path.str() : path.rsplit("::").second.str();
+}
 
 } // namespace
 
 StringRef name(Way way) {
   switch (way) {
-  case Way::Path: return "path";
-  case Way::Alias: return "alias";
-  case Way::Method: return "method";
-  case Way::Pipe: return "pipe";
-  case Way::Stored: return "stored value";
-  case Way::Closure: return "closure";
-  case Way::Callback: return "callback";
+  case Way::Path:
+    return "path";
+  case Way::Alias:
+    return "alias";
+  case Way::Method:
+    return "method";
+  case Way::Pipe:
+    return "pipe";
+  case Way::Stored:
+    return "stored value";
+  case Way::Closure:
+    return "closure";
+  case Way::Callback:
+    return "callback";
   }
   return {};
 }
@@ -388,18 +401,25 @@ std::optional<SweepCase> sweepCase(const BuiltinRow& row, Way way, std::string& 
         if (*door.use)
           made.uses.push_back(std::string("use std::") + door.use);
         switch (way) {
-        case Way::Path: made.act = {door.statement}; return made;
-        case Way::Closure:
-          made.act = {"let reach = || {\n    " + std::string(door.statement) + "\n    1\n    }", "let _ = reach()"};
+        case Way::Path:
+          made.act = {door.statement};
           return made;
-        case Way::Callback: made.act = {"#[0].for_each(|unused| {\n    " + std::string(door.statement) + "\n    })"}; return made;
+        case Way::Closure:
+          made.act = {"let reach = || {\n    " + std::string(door.statement) + "\n    1\n    }",
+                      "let _ = reach()"};
+          return made;
+        case Way::Callback:
+          made.act = {"#[0].for_each(|unused| {\n    " + std::string(door.statement) + "\n    })"};
+          return made;
         case Way::Alias:
         case Way::Method:
         case Way::Pipe:
-        case Way::Stored: return std::nullopt;
+        case Way::Stored:
+          return std::nullopt;
         }
       }
-    why = "no door of the library to `" + row.path.str() + "` is known to the sweep: add one to kDoors";
+    why = "no door of the library to `" + row.path.str() +
+          "` is known to the sweep: add one to kDoors";
     return std::nullopt;
   }
 
@@ -441,7 +461,8 @@ std::optional<SweepCase> sweepCase(const BuiltinRow& row, Way way, std::string& 
     if (value.empty())
       value = sampler.sample(parameter.type);
     if (value.empty()) {
-      why = "no sample of `" + parameter.type + "` for `" + row.path.str() + "`: add one to the sweep";
+      why = "no sample of `" + parameter.type + "` for `" + row.path.str() +
+            "`: add one to the sweep";
       return std::nullopt;
     }
     anyInOut |= parameter.inOut;
@@ -472,17 +493,21 @@ std::optional<SweepCase> sweepCase(const BuiltinRow& row, Way way, std::string& 
   std::string keep = "let _ = ";
   if (signature.parameters.empty() && !signature.bounds.empty())
     keep = "let made: " + sampler.concrete(signature.result) + " = ";
-  if (core && method == false && !signature.bounds.empty() && StringRef(signature.result).contains('<') &&
-      !signature.parameters.empty() && row.name == "with_capacity")
+  if (core && method == false && !signature.bounds.empty() &&
+      StringRef(signature.result).contains('<') && !signature.parameters.empty() &&
+      row.name == "with_capacity")
     keep = "let made: " + sampler.concrete(signature.result) + " = ";
   if (diverges || signature.result.empty())
     keep = "";
 
-  auto receiverless = [&](const std::string& callee) { return callee + "(" + list(arguments, 0) + ")"; };
+  auto receiverless = [&](const std::string& callee) {
+    return callee + "(" + list(arguments, 0) + ")";
+  };
   std::string receiver = method ? arguments[0] : "";
   if (StringRef(receiver).starts_with("&mut "))
     receiver = receiver.substr(5);
-  const std::string asMethod = method ? receiver + "." + row.name.str() + "(" + list(arguments, 1) + ")" : "";
+  const std::string asMethod =
+      method ? receiver + "." + row.name.str() + "(" + list(arguments, 1) + ")" : "";
   const std::string call = method ? asMethod : receiverless(path);
 
   switch (way) {
@@ -513,12 +538,14 @@ std::optional<SweepCase> sweepCase(const BuiltinRow& row, Way way, std::string& 
       return std::nullopt;
     std::vector<std::string> piped = arguments;
     piped[0] = "v";
-    const std::string inner = method ? "v." + row.name.str() + "(" + list(piped, 1) + ")" : path + "(" + list(piped, 0) + ")";
+    const std::string inner = method ? "v." + row.name.str() + "(" + list(piped, 1) + ")"
+                                     : path + "(" + list(piped, 0) + ")";
     made.act = {keep + arguments[0] + " |> |v| " + inner};
     return made;
   }
   case Way::Stored:
-    // A closure of the declared parameters; a generic has none, and `&mut` cannot be handed through.
+    // A closure of the declared parameters; a generic has none, and `&mut` cannot be handed
+    // through.
     if (method || core || !signature.bounds.empty() || anyInOut || !row.type.empty())
       return std::nullopt;
     made.act = {"let stored = " + path, keep + receiverless("stored")};

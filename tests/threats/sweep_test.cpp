@@ -1,5 +1,5 @@
-// The surface sweep: every row of builtins.def at every level in every spelling. Expected: what the tables say. Actual:
-// the diagnostic, and a system-call trace of what was refused.
+// The surface sweep: every row of builtins.def at every level in every spelling. Expected: what the
+// tables say. Actual: the diagnostic, and a system-call trace of what was refused.
 
 #include "tests/threats/support.h"
 #include "tests/threats/sweep_rows.h"
@@ -114,18 +114,24 @@ std::string writeCase(const Tree& tree, const SweepCase& made, Level level, cons
   const std::string body = withPeer(statements(made.before) + statements(made.act), peer);
   if (made.handleType.empty()) {
     freshFiles(tree, "");
-    tree.write("main.gos", uses + "\nconst ANSWER: i64 = comptime {\n" + body + "    1\n}\n\nfn main() {}\n");
+    tree.write("main.gos",
+               uses + "\nconst ANSWER: i64 = comptime {\n" + body + "    1\n}\n\nfn main() {}\n");
     return "main.gos";
   }
   // The dependency is pinned to the level; the root package, at full, makes what the world gives.
   freshFiles(tree, "app/src/");
-  tree.write("app/project.toml", "[project]\nid = \"example.com/app\"\nversion = \"1.0.0\"\n\n[dependencies]\n"
-                                 "\"example.com/dep\" = { path = \"dep\" }\n");
-  tree.write("app/dep/project.toml", "[project]\nid = \"example.com/dep\"\nversion = \"1.0.0\"\ncomptime-io = \"" +
-                                         spelling(level).str() + "\"\n");
-  tree.write("app/dep/src/lib.gos", uses + "\npub fn act(handle: " + made.handleType + ") -> i64 {\n" + body + "    1\n}\n");
-  tree.write("app/src/main.gos", made.handleUse + "\nuse \"example.com/dep\"\n\nconst ANSWER: i64 = comptime { dep::act(" +
-                                     withPeer(made.handle, peer) + ") }\n\nfn main() {}\n");
+  tree.write("app/project.toml",
+             "[project]\nid = \"example.com/app\"\nversion = \"1.0.0\"\n\n[dependencies]\n"
+             "\"example.com/dep\" = { path = \"dep\" }\n");
+  tree.write("app/dep/project.toml",
+             "[project]\nid = \"example.com/dep\"\nversion = \"1.0.0\"\ncomptime-io = \"" +
+                 spelling(level).str() + "\"\n");
+  tree.write("app/dep/src/lib.gos", uses + "\npub fn act(handle: " + made.handleType +
+                                        ") -> i64 {\n" + body + "    1\n}\n");
+  tree.write("app/src/main.gos",
+             made.handleUse +
+                 "\nuse \"example.com/dep\"\n\nconst ANSWER: i64 = comptime { dep::act(" +
+                 withPeer(made.handle, peer) + ") }\n\nfn main() {}\n");
   return "app";
 }
 
@@ -144,7 +150,8 @@ Verdict judge(const Outcome& outcome, const BuiltinRow& row, std::string& why) {
   return Verdict::NotCalled;
 }
 
-Launch sweepCommand(const Tree& tree, const SweepCase& made, Level level, const std::string& operand) {
+Launch sweepCommand(const Tree& tree, const SweepCase& made, Level level,
+                    const std::string& operand) {
   Where where;
   where.operand = operand;
   where.options = {"--comptime-env=SWEEP"};
@@ -152,7 +159,8 @@ Launch sweepCommand(const Tree& tree, const SweepCase& made, Level level, const 
   return command(tree, "check", made.handleType.empty() ? level : Level::Full, where);
 }
 
-TEST_CASE("sweep: every row can be called in some spelling, and every spelling but the unnameable has rows") {
+TEST_CASE(
+    "sweep: every row can be called in some spelling, and every spelling but the unnameable has rows") {
   std::map<std::string, size_t> counts;
   for (const BuiltinRow& row : stdlib::builtinRows()) {
     std::string why;
@@ -199,8 +207,8 @@ TEST_CASE("sweep: a pure row is allowed at every level in every spelling") {
           used[use] = true;
           uses += use + "\n";
         }
-      cases += "const CASE" + std::to_string(count++) + ": i64 = comptime {\n" + statements(made->before) + statements(made->act) +
-               "    1\n}\n";
+      cases += "const CASE" + std::to_string(count++) + ": i64 = comptime {\n" +
+               statements(made->before) + statements(made->act) + "    1\n}\n";
     }
   }
   for (Level level : kAllLevels) {
@@ -225,14 +233,17 @@ TEST_CASE("sweep: a pure row is allowed at every level in every spelling") {
       const Outcome single = launch(sweepCommand(tree, each.made, level, operand));
       ++tried;
       if (alone && single.exitCode != 0)
-        MESSAGE(each.row->path.str() << " ends with " << StringRef(single.err).split('\n').first.str());
+        MESSAGE(each.row->path.str()
+                << " ends with " << StringRef(single.err).split('\n').first.str());
       CHECK_MESSAGE(judge(single, *each.row, why) == Verdict::Allowed,
-                    each.row->path.str() << " as " << name(each.way).str() << " at " << spelling(level).str() << "\n"
-                                         << single.err << "\n" << tree.readAll(operand == "app" ? "app/dep/src/lib.gos" : "main.gos"));
+                    each.row->path.str()
+                        << " as " << name(each.way).str() << " at " << spelling(level).str() << "\n"
+                        << single.err << "\n"
+                        << tree.readAll(operand == "app" ? "app/dep/src/lib.gos" : "main.gos"));
       CHECK(single.signal == 0);
     }
-    MESSAGE(count << " pure cases together" << std::string(alone ? " (failed as one)" : "") << ", " << tried << " alone, at "
-                  << spelling(level).str());
+    MESSAGE(count << " pure cases together" << std::string(alone ? " (failed as one)" : "") << ", "
+                  << tried << " alone, at " << spelling(level).str());
   }
 }
 
@@ -257,7 +268,8 @@ void sweepImpure(size_t part, size_t parts) {
                             << tree.readAll(operand == "app" ? "app/dep/src/lib.gos" : "main.gos"));
         Outcome outcome;
         // A trace for one spelling of each row; for all of them in the long run.
-        const bool trace = made->handleType.empty() && !allowed && (fullRun() || way == Way::Path || way == Way::Method);
+        const bool trace = made->handleType.empty() && !allowed &&
+                           (fullRun() || way == Way::Path || way == Way::Method);
         if (trace && canTrace()) {
           const Traced run = traced(check);
           outcome = run.outcome;
@@ -281,10 +293,22 @@ void sweepImpure(size_t part, size_t parts) {
   MESSAGE(runs << " runs");
 }
 
-TEST_CASE("sweep: a row that reaches the world is refused below its level in every spelling, part 1") { sweepImpure(0, 4); }
-TEST_CASE("sweep: a row that reaches the world is refused below its level in every spelling, part 2") { sweepImpure(1, 4); }
-TEST_CASE("sweep: a row that reaches the world is refused below its level in every spelling, part 3") { sweepImpure(2, 4); }
-TEST_CASE("sweep: a row that reaches the world is refused below its level in every spelling, part 4") { sweepImpure(3, 4); }
+TEST_CASE(
+    "sweep: a row that reaches the world is refused below its level in every spelling, part 1") {
+  sweepImpure(0, 4);
+}
+TEST_CASE(
+    "sweep: a row that reaches the world is refused below its level in every spelling, part 2") {
+  sweepImpure(1, 4);
+}
+TEST_CASE(
+    "sweep: a row that reaches the world is refused below its level in every spelling, part 3") {
+  sweepImpure(2, 4);
+}
+TEST_CASE(
+    "sweep: a row that reaches the world is refused below its level in every spelling, part 4") {
+  sweepImpure(3, 4);
+}
 
 TEST_CASE("sweep: every row that harms nobody runs at full") {
   Tree tree;
@@ -316,13 +340,14 @@ TEST_CASE("sweep: every row that harms nobody runs at full") {
   MESSAGE(ran << " runs at full, " << skipped << " rows not run");
 }
 
-/// The tables as a golden: whoever changes a class or a level sees it here and says so in the same commit. Rewritten
-/// with GOS_UPDATE=1.
+/// The tables as a golden: whoever changes a class or a level sees it here and says so in the same
+/// commit. Rewritten with GOS_UPDATE=1.
 TEST_CASE("T062 a flipped cell of a table is noticed") {
   std::ostringstream text;
   static const char* const kLevels[] = {"none", "confined", "full"};
-#define GOS_CAPABILITY(name, reportName, lowest)                                                                        \
-  text << "class " #name " from " << kLevels[size_t(lowestFor(Capability::name))] << ": " << reportName << '\n';
+#define GOS_CAPABILITY(name, reportName, lowest)                                                   \
+  text << "class " #name " from " << kLevels[size_t(lowestFor(Capability::name))] << ": "          \
+       << reportName << '\n';
 #include "sandbox/policy/capabilities.def"
   for (const BuiltinRow& row : stdlib::builtinRows())
     text << row.path.str() << ' ' << spelling(row.capability).str() << '\n';
@@ -335,7 +360,9 @@ TEST_CASE("T062 a flipped cell of a table is noticed") {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream expected;
   expected << in.rdbuf();
-  CHECK_MESSAGE(text.str() == expected.str(), "classes differ from classes.expect; if that is meant, run with GOS_UPDATE=1 and read the diff");
+  CHECK_MESSAGE(
+      text.str() == expected.str(),
+      "classes differ from classes.expect; if that is meant, run with GOS_UPDATE=1 and read the diff");
 }
 
 } // namespace

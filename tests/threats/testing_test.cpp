@@ -1,5 +1,5 @@
-// Compile-time code under `gos test`: tests, doc-tests and files of tests/ are folded under the same policy as the
-// program; and what a command writes is no input of its folds.
+// Compile-time code under `gos test`: tests, doc-tests and files of tests/ are folded under the
+// same policy as the program; and what a command writes is no input of its folds.
 
 #include "tests/threats/support.h"
 
@@ -15,7 +15,8 @@ using llvm::StringRef;
 constexpr const char* kManifest = "[project]\nid = \"example.com/app\"\nversion = \"1.0.0\"\n";
 constexpr const char* kWrite = "fs::write(\"x\", \"b\").is_ok()";
 
-Outcome test(const Tree& tree, Level level, std::vector<std::string> options = {}, const std::string& operand = ".") {
+Outcome test(const Tree& tree, Level level, std::vector<std::string> options = {},
+             const std::string& operand = ".") {
   Where where;
   where.operand = operand;
   where.options = std::move(options);
@@ -28,7 +29,8 @@ void expectRefused(const Tree& tree, Level level, const std::string& operand = "
   checkOutcome(outcome, tree);
   CHECK(outcome.exitCode == 1);
   CHECK_MESSAGE(StringRef(outcome.err).contains("GX0010"), outcome.err);
-  CHECK_MESSAGE(StringRef(outcome.out).contains("  FAIL comptime (0ms): GX0010: `fs::write`"), outcome.out);
+  CHECK_MESSAGE(StringRef(outcome.out).contains("  FAIL comptime (0ms): GX0010: `fs::write`"),
+                outcome.out);
   CHECK(!StringRef(outcome.out).contains("PASS"));
   CHECK(!tree.exists("x"));
   CHECK(!tree.exists("src/x"));
@@ -60,9 +62,12 @@ TEST_CASE("a region in a test and one in a file of tests/ are gated") {
   const Way ways[] = {
       {"a test", "src/lib.gos", "use std::fs\n\n#[test]\nfn t() { assert(" + region + ") }\n"},
       {"a module of tests", "src/lib.gos",
-       "#[cfg(test)]\nmod tests {\n    use std::fs\n    const A: bool = " + region + "\n    #[test]\n    fn t() { assert(A) }\n}\n"},
-      {"a test with cases", "src/lib.gos", "use std::fs\n\n#[test_case(1)]\nfn t(n: i64) { assert(" + region + " && n > 0) }\n"},
-      {"a file of tests/", "tests/a.gos", "use std::fs\n\n#[test]\nfn t() { assert(" + region + ") }\n"},
+       "#[cfg(test)]\nmod tests {\n    use std::fs\n    const A: bool = " + region +
+           "\n    #[test]\n    fn t() { assert(A) }\n}\n"},
+      {"a test with cases", "src/lib.gos",
+       "use std::fs\n\n#[test_case(1)]\nfn t(n: i64) { assert(" + region + " && n > 0) }\n"},
+      {"a file of tests/", "tests/a.gos",
+       "use std::fs\n\n#[test]\nfn t() { assert(" + region + ") }\n"},
   };
   for (const Way& way : ways) {
     INFO("way: " << std::string(way.name));
@@ -74,7 +79,8 @@ TEST_CASE("a region in a test and one in a file of tests/ are gated") {
       expectRefused(tree, level);
     const Outcome full = test(tree, Level::Full);
     CHECK_MESSAGE(full.exitCode == 0, (full.out + full.err));
-    CHECK_MESSAGE((tree.exists("x") || tree.exists("src/x") || tree.exists("tests/x")), "the control did not write");
+    CHECK_MESSAGE((tree.exists("x") || tree.exists("src/x") || tree.exists("tests/x")),
+                  "the control did not write");
   }
 }
 
@@ -99,7 +105,8 @@ TEST_CASE("a region in a doc-test is gated, and fails that doc-test alone") {
 // Part of T053.
 TEST_CASE("what a test does when it runs is its own affair") {
   Tree tree;
-  tree.write("main.gos", "use std::fs\n\n#[test]\nfn writes() { assert(fs::write(\"ran\", \"b\").is_ok()) }\n");
+  tree.write("main.gos",
+             "use std::fs\n\n#[test]\nfn writes() { assert(fs::write(\"ran\", \"b\").is_ok()) }\n");
   CHECK(test(tree, Level::None, {}, "main.gos").exitCode == 0);
   CHECK(tree.exists("ran"));
 }
@@ -119,10 +126,12 @@ TEST_CASE("T026 a region that looks at the report of gos test is an error that n
     INFO("act: " << std::string(act.name));
     for (StringRef spelling : {"report.xml", "./report.xml"}) {
       Tree tree;
-      tree.write("main.gos", "use std::fs\n\nconst N: i64 = comptime { " + act.body + " }\n\n#[test]\nfn t() { assert(N >= 0) }\n");
+      tree.write("main.gos", "use std::fs\n\nconst N: i64 = comptime { " + act.body +
+                                 " }\n\n#[test]\nfn t() { assert(N >= 0) }\n");
       if (act.there)
         tree.write("report.xml", "old");
-      const Outcome outcome = test(tree, Level::Confined, {"--junit-out", spelling.str()}, "main.gos");
+      const Outcome outcome =
+          test(tree, Level::Confined, {"--junit-out", spelling.str()}, "main.gos");
       CHECK(outcome.exitCode == 1);
       CHECK_MESSAGE(StringRef(outcome.err).contains("error[GC0014]"), outcome.err);
       CHECK(StringRef(outcome.err).contains(spelling));

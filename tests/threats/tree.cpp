@@ -54,7 +54,8 @@ Tree::Tree() {
 Tree::~Tree() {
   // Attacks leave directories that nobody may enter.
   std::error_code ignored;
-  for (auto it = files::recursive_directory_iterator(top_, files::directory_options::skip_permission_denied, ignored);
+  for (auto it = files::recursive_directory_iterator(
+           top_, files::directory_options::skip_permission_denied, ignored);
        it != files::recursive_directory_iterator(); it.increment(ignored))
     if (it->symlink_status(ignored).type() == files::file_type::directory)
       files::permissions(it->path(), files::perms::owner_all, files::perm_options::add, ignored);
@@ -64,28 +65,39 @@ Tree::~Tree() {
 std::string Tree::absolute(llvm::StringRef name) const {
   return name.starts_with("/") ? name.str() : root_ + "/" + name.str();
 }
-std::string Tree::in(llvm::StringRef name) const { return root_ + "/" + name.str(); }
-std::string Tree::out(llvm::StringRef name) const { return outside_ + "/" + name.str(); }
-std::string Tree::relativeCanary() const { return "../" + marker_ + "/canary.txt"; }
+std::string Tree::in(llvm::StringRef name) const {
+  return root_ + "/" + name.str();
+}
+std::string Tree::out(llvm::StringRef name) const {
+  return outside_ + "/" + name.str();
+}
+std::string Tree::relativeCanary() const {
+  return "../" + marker_ + "/canary.txt";
+}
 
 void Tree::write(llvm::StringRef name, llvm::StringRef text) const {
   const files::path path = absolute(name);
   files::create_directories(path.parent_path());
   // What an act before left behind may be closed to an ordinary user.
   std::error_code ignored;
-  files::permissions(path, files::perms::owner_read | files::perms::owner_write, files::perm_options::add, ignored);
+  files::permissions(path, files::perms::owner_read | files::perms::owner_write,
+                     files::perm_options::add, ignored);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file.write(text.data(), std::streamsize(text.size()));
   REQUIRE_MESSAGE(file.good(), "cannot write " << path.string());
 }
-void Tree::directory(llvm::StringRef name) const { files::create_directories(absolute(name)); }
+void Tree::directory(llvm::StringRef name) const {
+  files::create_directories(absolute(name));
+}
 void Tree::link(llvm::StringRef name, llvm::StringRef target) const {
   const files::path path = absolute(name);
   files::create_directories(path.parent_path());
   files::remove(path);
   REQUIRE(::symlink(target.str().c_str(), path.c_str()) == 0);
 }
-void Tree::fifo(llvm::StringRef name) const { REQUIRE(::mkfifo(absolute(name).c_str(), 0600) == 0); }
+void Tree::fifo(llvm::StringRef name) const {
+  REQUIRE(::mkfifo(absolute(name).c_str(), 0600) == 0);
+}
 void Tree::socket(llvm::StringRef name) const {
   // Bound by a relative name: the absolute one is longer than an address can be.
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -110,21 +122,23 @@ std::string Tree::readAll(llvm::StringRef name) const {
   return text.str();
 }
 bool Tree::exists(llvm::StringRef name) const {
-  struct stat status {};
+  struct stat status{};
   return ::lstat(absolute(name).c_str(), &status) == 0;
 }
 
 std::string Tree::snapshot() const {
   std::vector<std::string> lines;
   std::error_code ignored;
-  for (auto it = files::recursive_directory_iterator(top_, files::directory_options::skip_permission_denied, ignored);
+  for (auto it = files::recursive_directory_iterator(
+           top_, files::directory_options::skip_permission_denied, ignored);
        it != files::recursive_directory_iterator(); it.increment(ignored)) {
-    struct stat status {};
+    struct stat status{};
     if (::lstat(it->path().c_str(), &status) != 0)
       continue;
     std::ostringstream line;
-    line << it->path().string() << " mode " << std::oct << status.st_mode << std::dec << " size " << status.st_size
-         << " time " << status.st_mtim.tv_sec << '.' << status.st_mtim.tv_nsec << " links " << status.st_nlink;
+    line << it->path().string() << " mode " << std::oct << status.st_mode << std::dec << " size "
+         << status.st_size << " time " << status.st_mtim.tv_sec << '.' << status.st_mtim.tv_nsec
+         << " links " << status.st_nlink;
     if (S_ISREG(status.st_mode) && status.st_size < (1 << 20))
       line << " hash " << std::hash<std::string>{}(readAll(it->path().string()));
     if (S_ISLNK(status.st_mode))

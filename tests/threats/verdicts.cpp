@@ -14,7 +14,8 @@ namespace gos::threats {
 
 using llvm::StringRef;
 
-// ---- programs ---------------------------------------------------------------------------------------
+// ---- programs
+// ---------------------------------------------------------------------------------------
 
 std::string program(const Act& act) {
   std::string text;
@@ -23,8 +24,8 @@ std::string program(const Act& act) {
   text += act.items;
   if (!act.items.empty())
     text += "\n";
-  text += "\nconst ANSWER: " + act.type + " = comptime {\n    " + act.body + "\n}\n\nfn main() {\n" +
-          "    println!(\"{}\", ANSWER)\n}\n";
+  text += "\nconst ANSWER: " + act.type + " = comptime {\n    " + act.body +
+          "\n}\n\nfn main() {\n" + "    println!(\"{}\", ANSWER)\n}\n";
   return text;
 }
 
@@ -44,19 +45,23 @@ Launch command(const Tree& tree, StringRef verb, std::optional<Level> level, con
   return launch;
 }
 
-// ---- what holds for every run -------------------------------------------------------------------------
+// ---- what holds for every run
+// -------------------------------------------------------------------------
 
 std::optional<size_t> uncleanByte(StringRef text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const unsigned char byte = (unsigned char)text[i];
     if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f)
       return i;
-    auto next = [&](size_t ahead) { return i + ahead < text.size() ? (unsigned char)text[i + ahead] : 0; };
+    auto next = [&](size_t ahead) {
+      return i + ahead < text.size() ? (unsigned char)text[i + ahead] : 0;
+    };
     if (byte == 0xc2 && next(1) >= 0x80 && next(1) < 0xa0) // C1
       return i;
     if (byte == 0xd8 && next(1) == 0x9c) // U+061C
       return i;
-    if (byte == 0xe2 && next(1) == 0x80 && (next(2) == 0x8e || next(2) == 0x8f || (next(2) >= 0xaa && next(2) <= 0xae)))
+    if (byte == 0xe2 && next(1) == 0x80 &&
+        (next(2) == 0x8e || next(2) == 0x8f || (next(2) >= 0xaa && next(2) <= 0xae)))
       return i; // U+200E, U+200F, U+202A to U+202E
     if (byte == 0xe2 && next(1) == 0x81 && next(2) >= 0xa6 && next(2) <= 0xa9)
       return i; // U+2066 to U+2069
@@ -68,32 +73,38 @@ std::optional<size_t> uncleanByte(StringRef text) {
 
 void checkOutcome(const Outcome& outcome, const Tree& tree) {
   CHECK_MESSAGE(!outcome.timedOut, "the time limit was reached");
-  CHECK_MESSAGE((outcome.signal == 0 || outcome.timedOut), "died of signal " << outcome.signal << "\n" << outcome.err);
+  CHECK_MESSAGE((outcome.signal == 0 || outcome.timedOut), "died of signal " << outcome.signal
+                                                                             << "\n"
+                                                                             << outcome.err);
   CHECK_MESSAGE(outcome.groupGone, "a process of the run is still there");
   const auto unclean = uncleanByte(outcome.err);
-  CHECK_MESSAGE(!unclean, "byte " << (unclean ? *unclean : 0) << " of what the tool prints is not clean");
-  CHECK_MESSAGE(!StringRef(outcome.err).contains(tree.token()), "the canary's contents were printed");
+  CHECK_MESSAGE(!unclean,
+                "byte " << (unclean ? *unclean : 0) << " of what the tool prints is not clean");
+  CHECK_MESSAGE(!StringRef(outcome.err).contains(tree.token()),
+                "the canary's contents were printed");
 }
 
 namespace {
 
 const llvm::StringSet<>& writingCalls() {
   static const llvm::StringSet<> calls = {
-      "mkdir",     "mkdirat",   "rmdir",      "unlink",    "unlinkat",  "rename",    "renameat",      "renameat2",
-      "link",      "linkat",    "symlink",    "symlinkat", "mknod",     "mknodat",   "chmod",         "fchmod",
-      "fchmodat",  "fchmodat2", "chown",      "fchown",    "lchown",    "fchownat",  "truncate",      "ftruncate",
-      "utime",     "utimes",    "utimensat",  "futimesat", "setxattr",  "lsetxattr", "fsetxattr",     "removexattr",
-      "creat",     "mount",     "umount2",    "chroot",    "pivot_root", "acct",     "swapon",        "flock",
-      "chdir",     "fchdir"};
+      "mkdir",     "mkdirat",    "rmdir",     "unlink",      "unlinkat",  "rename",    "renameat",
+      "renameat2", "link",       "linkat",    "symlink",     "symlinkat", "mknod",     "mknodat",
+      "chmod",     "fchmod",     "fchmodat",  "fchmodat2",   "chown",     "fchown",    "lchown",
+      "fchownat",  "truncate",   "ftruncate", "utime",       "utimes",    "utimensat", "futimesat",
+      "setxattr",  "lsetxattr",  "fsetxattr", "removexattr", "creat",     "mount",     "umount2",
+      "chroot",    "pivot_root", "acct",      "swapon",      "flock",     "chdir",     "fchdir"};
   return calls;
 }
 const llvm::StringSet<>& networkCalls() {
-  static const llvm::StringSet<> calls = {"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4",
-                                          "sendto", "sendmsg",    "recvfrom", "recvmsg"};
+  static const llvm::StringSet<> calls = {"socket",  "socketpair", "connect", "bind",
+                                          "listen",  "accept",     "accept4", "sendto",
+                                          "sendmsg", "recvfrom",   "recvmsg"};
   return calls;
 }
 const llvm::StringSet<>& signalCalls() {
-  static const llvm::StringSet<> calls = {"kill", "tkill", "tgkill", "pidfd_send_signal", "rt_sigqueueinfo"};
+  static const llvm::StringSet<> calls = {"kill", "tkill", "tgkill", "pidfd_send_signal",
+                                          "rt_sigqueueinfo"};
   return calls;
 }
 
@@ -101,8 +112,8 @@ bool opensForWriting(const SystemCall& call) {
   const StringRef text = call.text;
   if (!StringRef(call.name).starts_with("open"))
     return false;
-  return text.contains("O_WRONLY") || text.contains("O_RDWR") || text.contains("O_CREAT") || text.contains("O_TRUNC") ||
-         text.contains("O_APPEND") || text.contains("O_TMPFILE");
+  return text.contains("O_WRONLY") || text.contains("O_RDWR") || text.contains("O_CREAT") ||
+         text.contains("O_TRUNC") || text.contains("O_APPEND") || text.contains("O_TMPFILE");
 }
 
 } // namespace
@@ -125,17 +136,19 @@ void checkNoSideEffect(const std::vector<SystemCall>& calls, const Tree& tree) {
 #endif
     if (!text.contains(tree.marker()))
       continue;
-    // The name of the outside may pass through sources (read), as the text of a link of the tree (readlinkat), and into
-    // one openat2 that is bound beneath the root and refuses it. Nothing else may look it up (T011).
+    // The name of the outside may pass through sources (read), as the text of a link of the tree
+    // (readlinkat), and into one openat2 that is bound beneath the root and refuses it. Nothing
+    // else may look it up (T011).
     const bool bound = name == "openat2" && call.failed && text.contains("RESOLVE_BENEATH");
-    const bool carried = name == "read" || name == "pread64" || name == "readlinkat" || name == "execve" ||
-                         name == "chdir" || name == "readlink";
+    const bool carried = name == "read" || name == "pread64" || name == "readlinkat" ||
+                         name == "execve" || name == "chdir" || name == "readlink";
     CHECK_MESSAGE((bound || carried), "the outside was looked at: " << call.text);
   }
   CHECK_MESSAGE(started <= 1, "a program was started");
 }
 
-// ---- JSON ------------------------------------------------------------------------------------------------
+// ---- JSON
+// ------------------------------------------------------------------------------------------------
 
 const JsonLabel* JsonDiagnostic::primary() const {
   for (const JsonLabel& label : labels)
@@ -182,11 +195,11 @@ std::vector<JsonDiagnostic> parseDiagnostics(StringRef lines) {
     if (const auto* labels = object->getArray("labels"))
       for (const llvm::json::Value& entry : *labels)
         if (const auto* label = entry.getAsObject())
-          diagnostic.labels.push_back({text(*label, "file"), text(*label, "message"),
-                                       label->getInteger("line").value_or(0), label->getInteger("column").value_or(0),
-                                       label->getInteger("span_start").value_or(0),
-                                       label->getInteger("span_end").value_or(0),
-                                       label->getBoolean("primary").value_or(false)});
+          diagnostic.labels.push_back(
+              {text(*label, "file"), text(*label, "message"), label->getInteger("line").value_or(0),
+               label->getInteger("column").value_or(0), label->getInteger("span_start").value_or(0),
+               label->getInteger("span_end").value_or(0),
+               label->getBoolean("primary").value_or(false)});
     auto strings = [&](StringRef key, std::vector<std::string>& into) {
       if (const auto* array = object->getArray(key))
         for (const llvm::json::Value& entry : *array)
@@ -199,7 +212,8 @@ std::vector<JsonDiagnostic> parseDiagnostics(StringRef lines) {
   return result;
 }
 
-// ---- verdicts ---------------------------------------------------------------------------------------------
+// ---- verdicts
+// ---------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -216,7 +230,8 @@ std::optional<JsonDiagnostic> onlyError(const Outcome& outcome) {
   for (JsonDiagnostic& diagnostic : parseDiagnostics(outcome.err))
     if (diagnostic.severity == "error")
       errors.push_back(std::move(diagnostic));
-  CHECK_MESSAGE(errors.size() == 1, errors.size() << " errors where there is one cause:\n" << outcome.err);
+  CHECK_MESSAGE(errors.size() == 1, errors.size() << " errors where there is one cause:\n"
+                                                  << outcome.err);
   if (errors.empty())
     return std::nullopt;
   return errors.front();
@@ -234,7 +249,8 @@ void checkAlike(const JsonDiagnostic& diagnostic, StringRef text) {
   };
   const std::string whole = flat(text);
   auto shown = [&](const std::string& part) {
-    CHECK_MESSAGE(StringRef(whole).contains(flat(part)), "only the JSON says: " << part << "\n" << text.str());
+    CHECK_MESSAGE(StringRef(whole).contains(flat(part)), "only the JSON says: " << part << "\n"
+                                                                                << text.str());
   };
   CHECK_MESSAGE(text.contains("error[" + diagnostic.code + "]"), text.str());
   shown(escapeForText(diagnostic.message));
@@ -243,8 +259,9 @@ void checkAlike(const JsonDiagnostic& diagnostic, StringRef text) {
   for (const std::string& help : diagnostic.helps)
     shown(escapeForText(help));
   if (const JsonLabel* primary = diagnostic.primary())
-    CHECK_MESSAGE(text.contains(":" + std::to_string(primary->line) + ":" + std::to_string(primary->column)),
-                  text.str());
+    CHECK_MESSAGE(
+        text.contains(":" + std::to_string(primary->line) + ":" + std::to_string(primary->column)),
+        text.str());
 }
 
 /// Span on the call, spelling, class, level and its origin, narrowest option first.
@@ -252,7 +269,8 @@ void checkDenialMessage(const JsonDiagnostic& denial, Level level, const Act& ac
                         const Where& where) {
   CHECK(denial.code == "GX0010");
   const StringRef message = denial.message;
-  // A method is spelt with its receiver, a library function as the user imported it: the name is what it ends with.
+  // A method is spelt with its receiver, a library function as the user imported it: the name is
+  // what it ends with.
   if (act.spelledAs.empty())
     CHECK_MESSAGE(message.split("` needs ").first.ends_with(act.call), denial.message);
   else
@@ -273,13 +291,15 @@ void checkDenialMessage(const JsonDiagnostic& denial, Level level, const Act& ac
     CHECK_MESSAGE(span.contains(act.call), "the span is `" << span.str() << "`");
     CHECK_MESSAGE(span.size() <= 200, "the span is more than the call: " << span.str());
   }
-  const bool region = denial.labels.size() > 1 && llvm::any_of(denial.labels, [](const JsonLabel& label) {
-                        return !label.primary && StringRef(label.message).contains("region");
-                      });
+  const bool region =
+      denial.labels.size() > 1 && llvm::any_of(denial.labels, [](const JsonLabel& label) {
+        return !label.primary && StringRef(label.message).contains("region");
+      });
   CHECK_MESSAGE(region, "no label on the region:\n" << denial.all());
   const bool origin = llvm::any_of(denial.notes, [&](StringRef note) {
     return note.contains(("`" + spelling(level) + "`").str()) &&
-           (note.contains("default") || note.contains("command line") || note.contains("project.toml"));
+           (note.contains("default") || note.contains("command line") ||
+            note.contains("project.toml"));
   });
   CHECK_MESSAGE(origin, "where the level came from is not said:\n" << denial.all());
   REQUIRE_MESSAGE(!denial.helps.empty(), denial.all());
@@ -307,7 +327,8 @@ std::optional<JsonDiagnostic> expectFailure(const Tree& tree, Level level, const
     first = launch(asJson);
   }
   checkOutcome(first, tree);
-  CHECK_MESSAGE(first.exitCode == 1, "exit code " << first.exitCode << "\n" << first.out << first.err);
+  CHECK_MESSAGE(first.exitCode == 1, "exit code " << first.exitCode << "\n"
+                                                  << first.out << first.err);
   CHECK(first.out.empty());
   const std::optional<JsonDiagnostic> error = onlyError(first);
 
@@ -343,16 +364,19 @@ void expectDenied(const Tree& tree, Level level, const Act& act, const Where& wh
   expectProgramDenied(tree, level, act, where);
 }
 
-void expectProgramError(const Tree& tree, Level level, StringRef code, StringRef words, const Where& where) {
+void expectProgramError(const Tree& tree, Level level, StringRef code, StringRef words,
+                        const Where& where) {
   INFO("level: " << spelling(level).str());
   INFO("program:\n" << tree.readAll("main.gos"));
   if (auto error = expectFailure(tree, level, where)) {
     CHECK_MESSAGE(error->code == code.str(), error->all());
-    CHECK_MESSAGE(StringRef(error->all()).contains(words), "`" << words.str() << "` is not in: " << error->all());
+    CHECK_MESSAGE(StringRef(error->all()).contains(words),
+                  "`" << words.str() << "` is not in: " << error->all());
   }
 }
 
-void expectError(const Tree& tree, Level level, const Act& act, StringRef code, StringRef words, const Where& where) {
+void expectError(const Tree& tree, Level level, const Act& act, StringRef code, StringRef words,
+                 const Where& where) {
   tree.write("main.gos", program(act));
   expectProgramError(tree, level, code, words, where);
 }
@@ -373,12 +397,14 @@ void expectProgramAllowed(const Tree& tree, Level level, StringRef expected, con
   CHECK_MESSAGE(ran.out == (expected + "\n").str(), "printed: " << ran.out);
 }
 
-void expectAllowed(const Tree& tree, Level level, const Act& act, StringRef expected, const Where& where) {
+void expectAllowed(const Tree& tree, Level level, const Act& act, StringRef expected,
+                   const Where& where) {
   tree.write("main.gos", program(act));
   expectProgramAllowed(tree, level, expected, where);
 }
 
-void expectUsageError(const Tree& tree, const std::vector<std::string>& arguments, StringRef words) {
+void expectUsageError(const Tree& tree, const std::vector<std::string>& arguments,
+                      StringRef words) {
   Launch call;
   call.arguments = arguments;
   call.directory = tree.root();
@@ -386,7 +412,8 @@ void expectUsageError(const Tree& tree, const std::vector<std::string>& argument
   const std::string before = tree.snapshot();
   const Outcome outcome = launch(call);
   checkOutcome(outcome, tree);
-  CHECK_MESSAGE(outcome.exitCode == 2, "exit code " << outcome.exitCode << "\n" << outcome.out << outcome.err);
+  CHECK_MESSAGE(outcome.exitCode == 2, "exit code " << outcome.exitCode << "\n"
+                                                    << outcome.out << outcome.err);
   CHECK(outcome.out.empty());
   CHECK_MESSAGE(StringRef(outcome.err).contains(words), outcome.err);
   CHECK(tree.snapshot() == before);

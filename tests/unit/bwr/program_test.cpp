@@ -28,8 +28,8 @@ public:
     argv.push_back(nullptr);
     pid_ = ::fork();
     if (pid_ == 0) {
-      // A group of its own: in a group whose leader's parent is in another session (CI) the terminal
-      // stop signal does nothing.
+      // A group of its own: in a group whose leader's parent is in another session (CI) the
+      // terminal stop signal does nothing.
       ::setpgid(0, 0);
       const int null = ::open("/dev/null", O_RDONLY);
       ::dup2(null, 0);

@@ -4,7 +4,8 @@ using namespace gos::test;
 
 TEST_CASE("inference flows from later uses") {
   CHECK(codesIn("let mut v = #[]\nv.push(1u8)\nlet x: u8 = v[0]") == "");
-  CHECK(codesIn("let mut m = {}\nlet old = m.insert(\"a\", 1)\nlet n: i64 = m.get_or(\"a\", 0)") == "");
+  CHECK(codesIn("let mut m = {}\nlet old = m.insert(\"a\", 1)\nlet n: i64 = m.get_or(\"a\", 0)") ==
+        "");
   CHECK(codesIn("let x = None\nlet y: Option<String> = x") == "");
   CHECK(codesIn("let v = #[]") == "GT0044");
   CHECK(codesIn("let x = None") == "GT0044");
@@ -45,7 +46,8 @@ TEST_CASE("calls") {
   CHECK(codesIn("let x = 1.foo()") == "GT0002");
   CHECK(codesIn("let x = \"1\".parse()") == "GT0080");
   CHECK(codesIn("let x = 1.wrapping_add(2)") == "GT0087");
-  CHECK(codesOf("struct P { x: i64 }\nfn main() { let p = P { x: 1 }\n println!(\"{}\", p.y) }") == "GT0006");
+  CHECK(codesOf("struct P { x: i64 }\nfn main() { let p = P { x: 1 }\n println!(\"{}\", p.y) }") ==
+        "GT0006");
   CHECK(codesIn("let t = (1, 2)\nprintln!(\"{}\", t.2)") == "GT0023");
   CHECK(codesIn("let x = 5\nprintln!(\"{}\", x[0])") == "GT0021");
 }
@@ -63,12 +65,22 @@ TEST_CASE("constructors") {
 }
 
 TEST_CASE("discarded values") {
-  CHECK(codesOf("fn f() -> Result<i64, String> { Ok(1) }\nfn main() {\n f()\n let _ = f()\n}") == "GT0007");
-  CHECK(codesOf("#[must_use]\nfn f() -> i64 { 1 }\nfn main() {\n f()\n let x = f()\n}") == "GT0064");
-  CHECK(codesOf("fn f() -> Result<i64, String> { Ok(1) }\nfn main() {\n if true { f() }\n println!(\"\")\n}") == "GT0007");
-  CHECK(codesOf("fn f() -> Result<i64, String> { Ok(1) }\nfn main() {\n for i in 0..2 { f() }\n println!(\"\")\n}") ==
+  CHECK(codesOf("fn f() -> Result<i64, String> { Ok(1) }\nfn main() {\n f()\n let _ = f()\n}") ==
         "GT0007");
-  CHECK(codesOf("#[allow(unused_result)]\nfn main() {\n f()\n println!(\"\")\n}\nfn f() -> Result<i64, String> { Ok(1) }") == "");
+  CHECK(codesOf("#[must_use]\nfn f() -> i64 { 1 }\nfn main() {\n f()\n let x = f()\n}") ==
+        "GT0064");
+  CHECK(
+      codesOf(
+          "fn f() -> Result<i64, String> { Ok(1) }\nfn main() {\n if true { f() }\n println!(\"\")\n}") ==
+      "GT0007");
+  CHECK(
+      codesOf(
+          "fn f() -> Result<i64, String> { Ok(1) }\nfn main() {\n for i in 0..2 { f() }\n println!(\"\")\n}") ==
+      "GT0007");
+  CHECK(
+      codesOf(
+          "#[allow(unused_result)]\nfn main() {\n f()\n println!(\"\")\n}\nfn f() -> Result<i64, String> { Ok(1) }") ==
+      "");
 }
 
 TEST_CASE("returns and tails") {
@@ -76,7 +88,9 @@ TEST_CASE("returns and tails") {
   CHECK(codesOf("fn f() -> i64 { }\nfn main() {}") == "GT0001");
   CHECK(codesOf("fn f() -> i64 { return 1 }\nfn main() {}") == "");
   CHECK(codesOf("fn f() -> i64 { loop {} }\nfn main() {}") == "");
-  CHECK(codesOf("fn f(b: bool) -> i64 { if b { return 1 } else { panic!(\"x\") } }\nfn main() {}") == "");
+  CHECK(
+      codesOf("fn f(b: bool) -> i64 { if b { return 1 } else { panic!(\"x\") } }\nfn main() {}") ==
+      "");
   CHECK(codesOf("fn f() -> i64 { return \"a\" }\nfn main() {}") == "GT0001");
   CHECK(codesOf("fn f() -> i64 { let x = 1\n x + 1\n}\nfn main() {}") == "");
 }
@@ -89,12 +103,19 @@ TEST_CASE("writing") {
   CHECK(codesIn("1 = 2") == "GT0078");
   CHECK(codesOf("fn f(x: &mut i64) { *x = 1 }\nfn main() { let a = 1\n f(&mut a) }") == "GT0032");
   CHECK(codesOf("fn f(x: &mut i64) { *x = 1 }\nfn main() { let mut a = 1\n f(a) }") == "GT0046");
-  CHECK(codesOf("fn f(x: &mut i64) { g(x)\n *x += 1 }\nfn g(x: &mut i64) { *x = 2 }\nfn main() {}") == "");
+  CHECK(
+      codesOf("fn f(x: &mut i64) { g(x)\n *x += 1 }\nfn g(x: &mut i64) { *x = 2 }\nfn main() {}") ==
+      "");
   CHECK(codesOf("fn f(x: i64) {}\nfn g(x: &mut i64) { f(x) }\nfn main() {}") == "GT0082");
-  CHECK(codesOf("fn f(x: &mut i64, y: &mut i64) {}\nfn main() { let mut a = 1\n f(&mut a, &mut a) }") == "GT0053");
-  CHECK(codesOf("struct S { x: i64 }\nimpl S { fn f(&self) { self.x = 1 } }\nfn main() {}") == "GT0031");
-  CHECK(codesOf("struct S { x: i64 }\nimpl S { fn f(&mut self) { self.x = 1 } }\nfn main() { let s = S { x: 1 }\n s.f() }") ==
-        "GT0032");
+  CHECK(codesOf(
+            "fn f(x: &mut i64, y: &mut i64) {}\nfn main() { let mut a = 1\n f(&mut a, &mut a) }") ==
+        "GT0053");
+  CHECK(codesOf("struct S { x: i64 }\nimpl S { fn f(&self) { self.x = 1 } }\nfn main() {}") ==
+        "GT0031");
+  CHECK(
+      codesOf(
+          "struct S { x: i64 }\nimpl S { fn f(&mut self) { self.x = 1 } }\nfn main() { let s = S { x: 1 }\n s.f() }") ==
+      "GT0032");
   CHECK(codesIn("let x = 1\nprintln!(\"{}\", *x)") == "GT0083");
   CHECK(codesIn("let mut m = {\"a\": 1}\nm[\"a\"] = 2") == "GT0021");
   CHECK(codesIn("let mut a, mut b = 1, 2\na, b = b, a\na, _ = 3, 4\na += 1") == "");
@@ -109,7 +130,8 @@ TEST_CASE("closures capture by kind") {
   CHECK(codesIn("let mut n = 0\n5 |> |x| { n += x }\nprintln!(\"{}\", n)") == "");
   CHECK(codesIn("loop { let f = || { break } }") == "GR0017");
   CHECK(codesIn("let f = |x| x.name") == "GT0092");
-  CHECK(codesOf("fn f(v: &mut Vec<i64>) { let g = || { v.push(1) }\n g() }\nfn main() {}") == "GT0052");
+  CHECK(codesOf("fn f(v: &mut Vec<i64>) { let g = || { v.push(1) }\n g() }\nfn main() {}") ==
+        "GT0052");
   CHECK(codesOf("fn f(v: &mut Vec<i64>) { #[1].for_each(|x| v.push(x)) }\nfn main() {}") == "");
 }
 
@@ -118,7 +140,10 @@ TEST_CASE("patterns and exhaustiveness") {
   CHECK(codesIn("match 3 { 0 => {}\n 1..=9 => {} }") == "GM0001");
   CHECK(codesIn("match true { true => {}\n false => {} }") == "");
   CHECK(codesIn("match (true, Some(1)) { (true, _) => {}\n (false, None) => {} }") == "GM0001");
-  CHECK(codesIn("match #[1] { [] => {}\n [x] => println!(\"{}\", x)\n [x, ..] => println!(\"{}\", x) }") == "");
+  CHECK(
+      codesIn(
+          "match #[1] { [] => {}\n [x] => println!(\"{}\", x)\n [x, ..] => println!(\"{}\", x) }") ==
+      "");
   CHECK(codesIn("match #[1] { [] => {}\n [x] => println!(\"{}\", x) }") == "GM0001");
   CHECK(codesIn("match Some(1) { Some(n) if n > 1 => {}\n None => {} }") == "GM0001");
   CHECK(codesIn("let Some(x) = Some(1)") == "GP0037");
@@ -128,7 +153,10 @@ TEST_CASE("patterns and exhaustiveness") {
   CHECK(codesIn("match Some(1) { Ok(x) => {}\n _ => {} }") == "GT0001");
   CHECK(codesOf("enum E { A, B, C }\nfn main() { match E::A { A => {}\n B | C => {} } }") == "");
   CHECK(codesOf("enum E { A, B, C }\nfn main() { match E::A { A => {}\n B => {} } }") == "GM0001");
-  CHECK(codesOf("struct P { x: i64, y: i64 }\nfn main() { match (P { x: 1, y: 2 }) { P { x: 0, .. } => {}\n P { x, y } => println!(\"{}\", x + y) } }") == "");
+  CHECK(
+      codesOf(
+          "struct P { x: i64, y: i64 }\nfn main() { match (P { x: 1, y: 2 }) { P { x: 0, .. } => {}\n P { x, y } => println!(\"{}\", x + y) } }") ==
+      "");
   CHECK(codesOf("struct P(i64, i64)\nfn main() { let a, b = P(1, 2) }") == "GT0033");
   CHECK(codesIn("match 1 { x | y => {} }") != "");
 }
@@ -136,12 +164,21 @@ TEST_CASE("patterns and exhaustiveness") {
 TEST_CASE("the question mark") {
   CHECK(codesIn("let x = Some(1)?") == "GT0045");
   CHECK(codesOf("fn f() -> Option<i64> { let x = Some(1)?\n Some(x) }\nfn main() {}") == "");
-  CHECK(codesOf("fn f() -> Result<i64, String> { let x = Some(1)?\n Ok(x) }\nfn main() {}") == "GT0045");
-  CHECK(codesOf("struct A\nstruct B\nfn g() -> Result<i64, A> { Ok(1) }\nfn f() -> Result<i64, B> { Ok(g()?) }\nfn main() {}") ==
-        "GT0066");
-  CHECK(codesOf("struct A\nstruct B\nimpl From<A> for B { fn from(value: A) -> B { B } }\n"
-                "fn g() -> Result<i64, A> { Ok(1) }\nfn f() -> Result<i64, B> { Ok(g()?) }\nfn main() {}") == "");
-  CHECK(codesOf("use std::errors\nfn g() -> Result<i64, String> { Ok(1) }\nfn f() -> Result<i64, errors::Error> { Ok(g()?) }\nfn main() {}") == "");
+  CHECK(codesOf("fn f() -> Result<i64, String> { let x = Some(1)?\n Ok(x) }\nfn main() {}") ==
+        "GT0045");
+  CHECK(
+      codesOf(
+          "struct A\nstruct B\nfn g() -> Result<i64, A> { Ok(1) }\nfn f() -> Result<i64, B> { Ok(g()?) }\nfn main() {}") ==
+      "GT0066");
+  CHECK(
+      codesOf(
+          "struct A\nstruct B\nimpl From<A> for B { fn from(value: A) -> B { B } }\n"
+          "fn g() -> Result<i64, A> { Ok(1) }\nfn f() -> Result<i64, B> { Ok(g()?) }\nfn main() {}") ==
+      "");
+  CHECK(
+      codesOf(
+          "use std::errors\nfn g() -> Result<i64, String> { Ok(1) }\nfn f() -> Result<i64, errors::Error> { Ok(g()?) }\nfn main() {}") ==
+      "");
 }
 
 TEST_CASE("text forms") {
@@ -151,31 +188,47 @@ TEST_CASE("text forms") {
   CHECK(codesOf("fn f<T>(x: T) { println!(\"{}\", x) }\nfn main() { f(1) }") == "GT0062");
   CHECK(codesOf("fn f<T: Display>(x: T) { println!(\"{}\", x) }\nfn main() { f(1) }") == "");
   CHECK(codesOf("struct W<T> { x: T }\nfn main() { println!(\"{:?}\", W { x: 1 }) }") == "GT0062");
-  CHECK(codesOf("#[derive(Debug)]\nstruct W<T> { x: T }\nfn main() { println!(\"{:?}\", W { x: 1 }) }") == "");
+  CHECK(
+      codesOf(
+          "#[derive(Debug)]\nstruct W<T> { x: T }\nfn main() { println!(\"{:?}\", W { x: 1 }) }") ==
+      "");
 }
 
 TEST_CASE("generics and bounds") {
-  CHECK(codesOf("trait T { fn f(&self) }\nfn g<X: T>(x: X) { x.f() }\nfn main() { g(1) }") == "GT0017");
+  CHECK(codesOf("trait T { fn f(&self) }\nfn g<X: T>(x: X) { x.f() }\nfn main() { g(1) }") ==
+        "GT0017");
   CHECK(codesOf("fn g<X>(x: X) { x.f() }\nfn main() {}") == "GT0056");
   CHECK(codesOf("fn g<X>(x: X) -> X { x + x }\nfn main() {}") == "GT0003");
-  CHECK(codesOf("fn g<X: Add>(x: X) -> X { x + x }\nfn main() { println!(\"{}\", g(1) + g(2)) }") == "");
+  CHECK(codesOf("fn g<X: Add>(x: X) -> X { x + x }\nfn main() { println!(\"{}\", g(1) + g(2)) }") ==
+        "");
   CHECK(codesOf("fn g<X>() {}\nfn main() { g() }") == "GT0044");
   CHECK(codesOf("fn g<X>() {}\nfn main() { g::<i64>() }") == "");
-  CHECK(codesOf("trait A { fn a(&self) }\ntrait B: A { }\nfn g<X: B>(x: X) { x.a() }\nfn main() {}") == "GT0020");
-  CHECK(codesOf("struct S<T> { x: T }\nimpl<T: Display> S<T> { fn show(&self) -> String { format!(\"{}\", self.x) } }\n"
-                "fn main() { println!(\"{}\", S { x: 1 }.show()) }") == "");
-  CHECK(codesOf("fn max<T: Ord>(a: T, b: T) -> T { if a > b { a } else { b } }\nfn main() { println!(\"{}\", max(\"a\", \"b\")) }") == "");
+  CHECK(codesOf(
+            "trait A { fn a(&self) }\ntrait B: A { }\nfn g<X: B>(x: X) { x.a() }\nfn main() {}") ==
+        "GT0020");
+  CHECK(
+      codesOf(
+          "struct S<T> { x: T }\nimpl<T: Display> S<T> { fn show(&self) -> String { format!(\"{}\", self.x) } }\n"
+          "fn main() { println!(\"{}\", S { x: 1 }.show()) }") == "");
+  CHECK(
+      codesOf(
+          "fn max<T: Ord>(a: T, b: T) -> T { if a > b { a } else { b } }\nfn main() { println!(\"{}\", max(\"a\", \"b\")) }") ==
+      "");
   CHECK(codesOf("fn g<T>(a: T, b: T) -> bool { a == b }\nfn main() {}") == "GT0003");
 }
 
 TEST_CASE("casts") {
-  CHECK(codesIn("let x = 300 as u8\nlet y = 'a' as i64\nlet z = true as u8\nlet w = 1.5 as i64") == "");
+  CHECK(codesIn("let x = 300 as u8\nlet y = 'a' as i64\nlet z = true as u8\nlet w = 1.5 as i64") ==
+        "");
   CHECK(codesIn("let x = \"a\" as i64") == "GT0005");
   CHECK(codesIn("let x = 1.5 as bool") == "GT0005");
 }
 
 TEST_CASE("conversions") {
-  CHECK(codesOf("newtype Id = i64\nfn main() { let a: Id = 5.into()\n let b: i64 = a.into()\n println!(\"{}\", b) }") == "");
+  CHECK(
+      codesOf(
+          "newtype Id = i64\nfn main() { let a: Id = 5.into()\n let b: i64 = a.into()\n println!(\"{}\", b) }") ==
+      "");
   CHECK(codesOf("newtype Id = i64\nfn main() { let a: Id = 5 }") == "GT0001");
   CHECK(codesOf("newtype Id = i64\nfn f(a: Id) -> Id { a + a }\nfn main() {}") == "GT0003");
   CHECK(codesIn("let x = 5.into()") == "GT0066");
@@ -196,8 +249,12 @@ TEST_CASE("named references keep their root until the end of the block") {
   CHECK(codesIn("let mut x = 1\n{ let r = &mut x\n *r = 2 }\nprintln!(\"{}\", x)") == "");
   CHECK(codesIn("let mut x = 1\nlet r = &x\nx = 2\nprintln!(\"{}\", *r)") == "GT0043");
   CHECK(codesIn("let mut x = 1\nlet r = &x\nprintln!(\"{} {}\", *r, x)") == "");
-  CHECK(codesIn("let mut xs = #[1]\nfor x in xs { xs.push(x) }\nprintln!(\"{}\", xs.len())") == "GT0043");
-  CHECK(codesIn("let mut xs = #[1]\nfor i in 0..xs.len() { xs.push(i) }\nfor x in xs { println!(\"{}\", x) }\nxs.clear()") == "");
+  CHECK(codesIn("let mut xs = #[1]\nfor x in xs { xs.push(x) }\nprintln!(\"{}\", xs.len())") ==
+        "GT0043");
+  CHECK(
+      codesIn(
+          "let mut xs = #[1]\nfor i in 0..xs.len() { xs.push(i) }\nfor x in xs { println!(\"{}\", x) }\nxs.clear()") ==
+      "");
 }
 
 TEST_CASE("a variant shares its name with a struct, or stands for the wrong type") {
@@ -210,15 +267,22 @@ TEST_CASE("a variant shares its name with a struct, or stands for the wrong type
 TEST_CASE("what never comes back fits everywhere") {
   CHECK(codesIn("let x = todo!()") == "");
   CHECK(codesIn("let x: i64 = panic!(\"a\")") == "");
-  CHECK(codesOf("use std::process\nfn f(b: bool) -> i64 { if b { 1 } else { process::exit(2) } }\nfn main() {}") == "");
+  CHECK(
+      codesOf(
+          "use std::process\nfn f(b: bool) -> i64 { if b { 1 } else { process::exit(2) } }\nfn main() {}") ==
+      "");
 }
 
 TEST_CASE("two bounds that declare a method") {
-  CHECK(codesOf("trait A { fn f(&self) }\ntrait B { fn f(&self) }\nfn g<T: A + B>(x: T) { x.f() }\nfn main() {}") == "GT0057");
+  CHECK(
+      codesOf(
+          "trait A { fn f(&self) }\ntrait B { fn f(&self) }\nfn g<T: A + B>(x: T) { x.f() }\nfn main() {}") ==
+      "GT0057");
 }
 
 TEST_CASE("a match that is too large to be judged counts as incomplete") {
-  // Every pair of columns is decided by a row of its own, the last one closes the rest: 3^14 ways to look at.
+  // Every pair of columns is decided by a row of its own, the last one closes the rest: 3^14 ways
+  // to look at.
   std::string columns, types, arms;
   const int pairs = 14;
   for (int i = 0; i < pairs; ++i) {
@@ -246,35 +310,68 @@ TEST_CASE("a match that is too large to be judged counts as incomplete") {
 TEST_CASE("slice patterns are judged at every length") {
   CHECK(codesIn("let a = [0; 10]\nmatch a { [1, ..] => {} }") == "GM0001");
   CHECK(codesIn("let a = [0; 10]\nmatch a { [x, ..] => println!(\"{}\", x) }") == "");
-  CHECK(codesIn("let a = [true; 10]\nmatch a { [true, ..] => {}\n [.., true] => {}\n [false, .., false] => {} }") == "");
-  CHECK(codesIn("let v = #[true]\nmatch v { [true, true, true, ..] => {}\n [.., true, true, true] => {}\n"
-                "[] => {}\n [_] => {}\n [_, _] => {}\n [_, _, _] => {}\n [false, ..] => {} }") == "GM0001");
+  CHECK(
+      codesIn(
+          "let a = [true; 10]\nmatch a { [true, ..] => {}\n [.., true] => {}\n [false, .., false] => {} }") ==
+      "");
+  CHECK(
+      codesIn(
+          "let v = #[true]\nmatch v { [true, true, true, ..] => {}\n [.., true, true, true] => {}\n"
+          "[] => {}\n [_] => {}\n [_, _] => {}\n [_, _, _] => {}\n [false, ..] => {} }") ==
+      "GM0001");
 }
 
 TEST_CASE("one mistake, one message") {
-  CHECK(codesOf("fn f<T: Foo>(a: T, b: T) -> bool { a == b }\nfn main() { println!(\"{}\", f(1, 2)) }") == "GT0011");
+  CHECK(
+      codesOf(
+          "fn f<T: Foo>(a: T, b: T) -> bool { a == b }\nfn main() { println!(\"{}\", f(1, 2)) }") ==
+      "GT0011");
   CHECK(codesOf("fn f<T>(a: T, b: T) -> T where T: Foo { a + b }\nfn main() {}") == "GT0011");
-  CHECK(codesOf("struct S<T: Foo> { x: T }\nfn main() { let s = S { x: 1 }\n println!(\"{}\", s.x) }") == "GT0011");
-  CHECK(codesOf("struct S<T> { x: T }\nimpl<T: Foo> S<T> { fn f(&self, o: S<T>) -> bool { self.x == o.x }\n"
-                "fn g(&self) { self.x.bar() } }\nfn main() { S { x: 1 }.g() }") == "GT0011");
+  CHECK(
+      codesOf(
+          "struct S<T: Foo> { x: T }\nfn main() { let s = S { x: 1 }\n println!(\"{}\", s.x) }") ==
+      "GT0011");
+  CHECK(
+      codesOf(
+          "struct S<T> { x: T }\nimpl<T: Foo> S<T> { fn f(&self, o: S<T>) -> bool { self.x == o.x }\n"
+          "fn g(&self) { self.x.bar() } }\nfn main() { S { x: 1 }.g() }") == "GT0011");
   CHECK(codesOf("fn f(&x: i64) -> i64 { x }\nfn main() { println!(\"{}\", f(1)) }") == "GT0069");
   CHECK(codesOf("fn f(&mut x: &mut i64) -> i64 { x + 1 }\nfn main() {}") == "GT0069");
   CHECK(codesIn("let f = |&x: i64| x\nprintln!(\"{}\", f(1))") == "GT0048");
-  CHECK(codesOf("trait Hi { fn hi(&self) -> String }\nimpl<T> Hi for T { fn hi(&self) -> String { \"x\" } }\n"
-                "fn g<T: Hi>(x: T) -> String { x.hi() }\nfn main() {\nlet t = 1.hi()\nprintln!(\"{}\", t + g(2))\n}") == "GT0095");
-  CHECK(codesOf("struct P(i64, i64)\nfn main() { match (P(1, 2)) { (1, b) => println!(\"{}\", b) } }") == "GT0033");
-  CHECK(codesOf("struct P(i64, i64)\nfn main() { match (P(1, 2)) { P(1, _) => {}\n (2, b) => println!(\"{}\", b) } }") == "GT0033");
-  CHECK(codesOf("struct P(i64, i64)\nfn main() { match Some(P(1, 2)) { Some((1, b)) => println!(\"{}\", b)\n None => {} } }") == "GT0033");
+  CHECK(
+      codesOf(
+          "trait Hi { fn hi(&self) -> String }\nimpl<T> Hi for T { fn hi(&self) -> String { \"x\" } }\n"
+          "fn g<T: Hi>(x: T) -> String { x.hi() }\nfn main() {\nlet t = 1.hi()\nprintln!(\"{}\", t + g(2))\n}") ==
+      "GT0095");
+  CHECK(
+      codesOf(
+          "struct P(i64, i64)\nfn main() { match (P(1, 2)) { (1, b) => println!(\"{}\", b) } }") ==
+      "GT0033");
+  CHECK(
+      codesOf(
+          "struct P(i64, i64)\nfn main() { match (P(1, 2)) { P(1, _) => {}\n (2, b) => println!(\"{}\", b) } }") ==
+      "GT0033");
+  CHECK(
+      codesOf(
+          "struct P(i64, i64)\nfn main() { match Some(P(1, 2)) { Some((1, b)) => println!(\"{}\", b)\n None => {} } }") ==
+      "GT0033");
 }
 
 TEST_CASE("a suggestion is of the kind that the place wants") {
-  CHECK(checkProgram("fn main() { println!(\"{}\", shl::statement(\"a\")) }")->report().find("did you mean") == std::string::npos);
-  CHECK(checkProgram("fn main() { println!(\"{}\", Strng::new()) }")->report().find("did you mean `String`") != std::string::npos);
-  CHECK(checkProgram("fn main() { println!(\"{}\", strngs::byte_len(\"a\")) }")->report().find("did you mean `strings`? it needs `use std::strings`") !=
-        std::string::npos);
+  CHECK(checkProgram("fn main() { println!(\"{}\", shl::statement(\"a\")) }")
+            ->report()
+            .find("did you mean") == std::string::npos);
+  CHECK(checkProgram("fn main() { println!(\"{}\", Strng::new()) }")
+            ->report()
+            .find("did you mean `String`") != std::string::npos);
+  CHECK(checkProgram("fn main() { println!(\"{}\", strngs::byte_len(\"a\")) }")
+            ->report()
+            .find("did you mean `strings`? it needs `use std::strings`") != std::string::npos);
 }
 
 TEST_CASE("a type inside a function may have a region in it") {
-  CHECK(codesOf("fn f() -> i64 {\nlet before = #[]\nstruct S { a: [i64; comptime { 2 + 1 }] }\nlet s = S { a: [1, 2, 3] }\n"
-                "before.push(s.a[0])\nbefore[0]\n}\nfn main() {}") == "GT0032");
+  CHECK(
+      codesOf(
+          "fn f() -> i64 {\nlet before = #[]\nstruct S { a: [i64; comptime { 2 + 1 }] }\nlet s = S { a: [1, 2, 3] }\n"
+          "before.push(s.a[0])\nbefore[0]\n}\nfn main() {}") == "GT0032");
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Checks a text as the entry file of a package and answers the codes of what was reported, in order.
+// Checks a text as the entry file of a package and answers the codes of what was reported, in
+// order.
 
 #include "compiler/check/check.h"
 #include "compiler/parse/parse.h"
@@ -41,12 +42,13 @@ using Modules = std::initializer_list<std::pair<const char*, const char*>>; // "
 
 inline std::unique_ptr<Checked> checkProgram(llvm::StringRef entry, Modules modules = {}) {
   auto checked = std::make_unique<Checked>();
-  checked->input = std::make_unique<check::ProgramInput>(
-      checked->context, checked->sources, &check::standardLibrary());
+  checked->input = std::make_unique<check::ProgramInput>(checked->context, checked->sources,
+                                                         &check::standardLibrary());
   resolve::Package package;
   package.name = "app";
   auto add = [&](llvm::StringRef path, llvm::StringRef text) {
-    FileId file = llvm::cantFail(checked->sources.addCopy((path.empty() ? "main" : path.str()) + ".gos", text));
+    FileId file = llvm::cantFail(
+        checked->sources.addCopy((path.empty() ? "main" : path.str()) + ".gos", text));
     checked->sources.file(file).package = 1;
     resolve::SourceModule module;
     llvm::SmallVector<llvm::StringRef, 4> segments;

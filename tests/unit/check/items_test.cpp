@@ -43,18 +43,24 @@ TEST_CASE("wrong kinds of names") {
 }
 
 TEST_CASE("modules and visibility") {
-  CHECK(codesOf("use util::helper\nfn main() { helper() }", {{"util", "pub fn helper() {}"}}) == "");
+  CHECK(codesOf("use util::helper\nfn main() { helper() }", {{"util", "pub fn helper() {}"}}) ==
+        "");
   CHECK(codesOf("fn main() { util::helper() }", {{"util", "pub fn helper() {}"}}) == "");
   CHECK(codesOf("fn main() { util::helper() }", {{"util", "fn helper() {}"}}) == "GR0008");
-  CHECK(codesOf("fn main() { deep::nest::f() }", {{"deep::nest", "pub fn f() { super::super::g() }"}}) ==
-        "GR0001");
+  CHECK(codesOf("fn main() { deep::nest::f() }",
+                {{"deep::nest", "pub fn f() { super::super::g() }"}}) == "GR0001");
   CHECK(codesOf("fn g() {}\nfn main() { deep::nest::f() }",
                 {{"deep::nest", "pub fn f() { super::super::g()\ncrate::g() }"}}) == "");
-  CHECK(codesOf("mod a { pub struct S { x: i64 }\n impl S { pub fn new() -> S { S { x: 1 } }\n fn hidden(&self) {} } }\n"
-                "fn main() {\n let s = a::S::new()\n println!(\"{}\", s.x)\n}") == "GT0065");
-  CHECK(codesOf("mod a { pub struct S { x: i64 }\n impl S { pub fn new() -> S { S { x: 1 } }\n fn hidden(&self) {} } }\n"
-                "fn main() {\n let s = a::S::new()\n s.hidden()\n}") == "GT0063");
-  CHECK(codesOf("mod a { pub struct S { x: i64 } }\nfn main() { let s = a::S { x: 1 } }") == "GT0065");
+  CHECK(
+      codesOf(
+          "mod a { pub struct S { x: i64 }\n impl S { pub fn new() -> S { S { x: 1 } }\n fn hidden(&self) {} } }\n"
+          "fn main() {\n let s = a::S::new()\n println!(\"{}\", s.x)\n}") == "GT0065");
+  CHECK(
+      codesOf(
+          "mod a { pub struct S { x: i64 }\n impl S { pub fn new() -> S { S { x: 1 } }\n fn hidden(&self) {} } }\n"
+          "fn main() {\n let s = a::S::new()\n s.hidden()\n}") == "GT0063");
+  CHECK(codesOf("mod a { pub struct S { x: i64 } }\nfn main() { let s = a::S { x: 1 } }") ==
+        "GT0065");
   CHECK(codesOf("mod a { fn f() {} }\nfn main() { a::f() }") == "GR0008");
   CHECK(codesOf("mod a { pub(package) fn f() {} }\nuse a::f\nfn main() { f() }") == "");
   CHECK(codesOf("fn main() { helper() }", {{"util", "pub fn helper() {}"}}) == "GR0011");
@@ -68,18 +74,23 @@ TEST_CASE("imports that lead back to themselves end") {
 
 TEST_CASE("traits and impls are complete and fit") {
   CHECK(codesOf("trait T { fn f(&self) }\nstruct S\nimpl T for S {}\nfn main() {}") == "GT0058");
-  CHECK(codesOf("trait T { fn f(&self) }\nstruct S\nimpl T for S { fn f(&self) {}\nfn g(&self) {} }\nfn main() {}") ==
-        "GT0072");
+  CHECK(
+      codesOf(
+          "trait T { fn f(&self) }\nstruct S\nimpl T for S { fn f(&self) {}\nfn g(&self) {} }\nfn main() {}") ==
+      "GT0072");
   CHECK(codesOf("trait T { type I }\nstruct S\nimpl T for S {}\nfn main() {}") == "GT0059");
   CHECK(codesOf("trait T { const N: i64 }\nstruct S\nimpl T for S {}\nfn main() {}") == "GT0059");
-  CHECK(codesOf("trait T {}\nstruct S\nimpl T for S {}\nimpl T for S {}\nfn main() {}") == "GT0073");
+  CHECK(codesOf("trait T {}\nstruct S\nimpl T for S {}\nimpl T for S {}\nfn main() {}") ==
+        "GT0073");
   CHECK(codesOf("struct S\nimpl Nothing for S {}\nfn main() {}") == "GT0070");
   CHECK(codesOf("fn f<T: Nothing>(x: T) {}\nfn main() {}") == "GT0011");
   CHECK(codesOf("trait A {}\ntrait B: A {}\nstruct S\nimpl B for S {}\nfn main() {}") == "GT0115");
   CHECK(codesOf("struct S\nimpl Hash for S {}\nfn main() {}") == "GT0084");
   CHECK(codesOf("trait T {}\nimpl<X> T for X {}\nfn main() {}") == "GT0095");
-  CHECK(codesOf("trait T { fn f(&self, x: i64) }\nstruct S\nimpl T for S { fn f(&self, x: u8) {} }\nfn main() {}") ==
-        "GT0001");
+  CHECK(
+      codesOf(
+          "trait T { fn f(&self, x: i64) }\nstruct S\nimpl T for S { fn f(&self, x: u8) {} }\nfn main() {}") ==
+      "GT0001");
   CHECK(codesOf("#[derive(Hash)]\nstruct S\nfn main() {}") == "GT0025");
 }
 
@@ -95,7 +106,10 @@ TEST_CASE("references do not escape") {
   CHECK(codesOf("fn f(x: &mut i64) -> &mut i64 { x }\nfn main() {}") == "GT0052");
   CHECK(codesOf("struct S { x: &mut i64 }\nfn main() {}") == "GT0052");
   CHECK(codesOf("fn f(x: Vec<&mut i64>) {}\nfn main() {}") == "GT0052");
-  CHECK(codesOf("fn f(x: &i64, s: &String) -> i64 { *x + s.len() }\nfn main() { println!(\"{}\", f(&1, &\"a\")) }") == "");
+  CHECK(
+      codesOf(
+          "fn f(x: &i64, s: &String) -> i64 { *x + s.len() }\nfn main() { println!(\"{}\", f(&1, &\"a\")) }") ==
+      "");
   CHECK(codesOf("struct S { xs: [i64] }\nfn main() {}") == "GT0049");
 }
 
@@ -107,11 +121,13 @@ TEST_CASE("constants") {
   CHECK(codesOf("const N: i64 = 3\nfn f(xs: [i64; N]) {}\nfn main() { f([1, 2, 3]) }") == "");
   CHECK(codesOf("const N: i64 = 3\nfn f(xs: [i64; N]) {}\nfn main() { f([1, 2]) }") == "GT0001");
   CHECK(codesOf("fn f(n: i64) { let xs = [0; n] }\nfn main() {}") == "GT0051");
-  CHECK(codesOf("static mut N: i64 = 1\nstatic M: i64 = 1\nfn main() {\n N = 2\n M = 2\n}") == "GT0030");
+  CHECK(codesOf("static mut N: i64 = 1\nstatic M: i64 = 1\nfn main() {\n N = 2\n M = 2\n}") ==
+        "GT0030");
 }
 
 TEST_CASE("const order follows what initialisers read") {
-  auto checked = checkProgram("const A: i64 = B + 1\nconst B: i64 = C + 1\nconst C: i64 = 1\nfn main() {}");
+  auto checked =
+      checkProgram("const A: i64 = B + 1\nconst B: i64 = C + 1\nconst C: i64 = 1\nfn main() {}");
   REQUIRE(checked->program.constants.size() == 3);
   CHECK(checked->program.constants[0]->name.name.text() == "C");
   CHECK(checked->program.constants[2]->name.name.text() == "A");
@@ -123,12 +139,19 @@ TEST_CASE("main is found, also the one made of statements") {
   CHECK(checkProgram("fn f() {}")->program.main == nullptr);
   CHECK(codesOf("fn main() -> i64 { 1 }") == "GT0001");
   CHECK(codesOf("fn main(x: i64) {}") == "GT0018");
-  CHECK(codesOf("use std::fs\nlet text = fs::read_to_string(\"a\")?\nprintln!(\"{}\", text)") == "");
+  CHECK(codesOf("use std::fs\nlet text = fs::read_to_string(\"a\")?\nprintln!(\"{}\", text)") ==
+        "");
 }
 
 TEST_CASE("configured items") {
   CHECK(codesOf("#[cfg(test)]\nmod tests { fn f() { missing() } }\nfn main() {}") == "");
   CHECK(codesOf("#[cfg(not(test))]\nfn f() { missing() }\nfn main() {}") == "GR0001");
-  CHECK(codesOf("#[cfg(all(unix, any(windows, target_os = \"linux\")))]\nfn f() {}\nfn main() { f() }") == "");
-  CHECK(codesOf("#[cfg(windows)]\nfn f() -> i64 { 1 }\n#[cfg(unix)]\nfn f() -> i64 { 2 }\nfn main() { println!(\"{}\", f()) }") == "");
+  CHECK(
+      codesOf(
+          "#[cfg(all(unix, any(windows, target_os = \"linux\")))]\nfn f() {}\nfn main() { f() }") ==
+      "");
+  CHECK(
+      codesOf(
+          "#[cfg(windows)]\nfn f() -> i64 { 1 }\n#[cfg(unix)]\nfn f() -> i64 { 2 }\nfn main() { println!(\"{}\", f()) }") ==
+      "");
 }

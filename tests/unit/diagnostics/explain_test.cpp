@@ -32,7 +32,8 @@ TEST_CASE("a page that breaks off gives the examples before that") {
 }
 
 TEST_CASE("a page says why it has no example") {
-  CHECK(noExampleReason("# X: y\n\nno example: it is a matter of permissions\n") == "it is a matter of permissions");
+  CHECK(noExampleReason("# X: y\n\nno example: it is a matter of permissions\n") ==
+        "it is a matter of permissions");
   CHECK(noExampleReason("# X: y\n\nThere is no example: why?\n") == "");
 }
 

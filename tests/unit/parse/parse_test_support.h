@@ -52,8 +52,12 @@ inline std::string tree(llvm::StringRef text) {
   return parsed.tree();
 }
 /// The codes that an entry file gets.
-inline std::string codes(llvm::StringRef text) { return Parsed(text).codes(); }
+inline std::string codes(llvm::StringRef text) {
+  return Parsed(text).codes();
+}
 /// The codes that a file of another module gets.
-inline std::string moduleCodes(llvm::StringRef text) { return Parsed(text, false).codes(); }
+inline std::string moduleCodes(llvm::StringRef text) {
+  return Parsed(text, false).codes();
+}
 
 } // namespace gos::test

@@ -55,13 +55,15 @@ TEST_CASE("the strictest of command line, region and caller is in force") {
   CHECK(policy.levelFor(1, 2).level == ComptimeIo::None);
 }
 
-TEST_CASE("a manifest bounds its own regions and calls, the command line those of dependencies too") {
+TEST_CASE(
+    "a manifest bounds its own regions and calls, the command line those of dependencies too") {
   ComptimePolicy policy = sample();
   policy.packages[0].level = ComptimeIo::None;
   policy.packages[0].origin = LevelOrigin::Manifest;
   CHECK(policy.levelFor(1, 1).level == ComptimeIo::Confined); // a dependency's region, its own call
-  CHECK(policy.levelFor(0, 1).level == ComptimeIo::None);     // its function, called from the project's region
-  CHECK(policy.levelFor(1, 0).level == ComptimeIo::None);     // the project's closure in its region
+  CHECK(policy.levelFor(0, 1).level ==
+        ComptimeIo::None); // its function, called from the project's region
+  CHECK(policy.levelFor(1, 0).level == ComptimeIo::None); // the project's closure in its region
   CHECK(policy.levelFor(0, 0).level == ComptimeIo::None);
   policy.commandLine = ComptimeIo::None;
   CHECK(policy.levelFor(1, 1).level == ComptimeIo::None);

@@ -8,7 +8,8 @@ TEST_CASE("maps answer in key order whatever the order of insertion") {
   Machine machine;
   const size_t from = machine.native("Map::from", {"[(String, i64)]"}, "Map<String, i64>");
   const size_t keys = machine.native("Map::keys", {"Map<String, i64>"}, "Vec<String>");
-  const size_t insert = machine.native("Map::insert", {"&mut Map<String, i64>", "String", "i64"}, "Option<i64>");
+  const size_t insert =
+      machine.native("Map::insert", {"&mut Map<String, i64>", "String", "i64"}, "Option<i64>");
   const size_t inc = machine.native("Map::inc", {"&mut Map<String, i64>", "String", "i64"}, "()");
   const size_t get = machine.native("Map::get", {"Map<String, i64>", "String"}, "Option<i64>");
   machine.start();
@@ -39,12 +40,15 @@ TEST_CASE("maps answer in key order whatever the order of insertion") {
 TEST_CASE("vectors judge their indices") {
   Machine machine;
   const size_t get = machine.native("Vec::get", {"Vec<i64>", "i64"}, "Option<i64>");
-  const size_t insert = machine.native("Vec::insert", {"&mut Vec<i64>", "i64", "i64"}, "Result<(), errors::Error>");
-  const size_t remove = machine.native("Vec::remove", {"&mut Vec<i64>", "i64"}, "Result<i64, errors::Error>");
+  const size_t insert =
+      machine.native("Vec::insert", {"&mut Vec<i64>", "i64", "i64"}, "Result<(), errors::Error>");
+  const size_t remove =
+      machine.native("Vec::remove", {"&mut Vec<i64>", "i64"}, "Result<i64, errors::Error>");
   const size_t swap = machine.native("Vec::swap", {"&mut Vec<i64>", "i64", "i64"}, "()");
   const size_t sort = machine.native("Vec::sort", {"&mut Vec<i64>"}, "()");
   const size_t sortTexts = machine.native("Vec::sort", {"&mut Vec<String>"}, "()");
-  const size_t part = machine.native("intrinsics::vec_part", {"Vec<i64>", "i64", "i64"}, "Vec<i64>");
+  const size_t part =
+      machine.native("intrinsics::vec_part", {"Vec<i64>", "i64", "i64"}, "Vec<i64>");
   const size_t sum = machine.native("Vec::sum", {"Vec<i64>"}, "i64");
   const size_t join = machine.native("Vec::join", {"Vec<i64>", "String"}, "String");
   CHECK(machine.call(get, {machine.integers({1, 2}), uint64_t(-1)}).text == "None");
@@ -56,7 +60,8 @@ TEST_CASE("vectors judge their indices") {
   CHECK(machine.call(swap, {machine.integers({1, 2}), 0, 2}).trap == vm::TrapKind::Panic);
   CHECK(machine.call(sort, {machine.integers({3, -1, 2, 10, 9, 8, 7, 6, 5, 4, 0})}).changed ==
         "#[-1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10]");
-  CHECK(machine.call(sortTexts, {machine.texts({"b", "\u00e9", "a", ""})}).changed == "#[\"\", \"a\", \"b\", \"\u00e9\"]");
+  CHECK(machine.call(sortTexts, {machine.texts({"b", "\u00e9", "a", ""})}).changed ==
+        "#[\"\", \"a\", \"b\", \"\u00e9\"]");
   CHECK(machine.call(part, {machine.integers({1, 2, 3}), uint64_t(-4), 2}).text == "#[1, 2]");
   CHECK(machine.call(part, {machine.integers({1, 2, 3}), 5, 1}).text == "#[]");
   CHECK(machine.call(sum, {machine.integers({1, 2, 3})}).text == "6");
@@ -83,7 +88,8 @@ TEST_CASE("heaps give away the greatest or the least") {
 }
 
 TEST_CASE("an import at the wrong layouts is refused") {
-  auto refused = [](llvm::StringRef path, std::vector<std::string> parameters, llvm::StringRef result) {
+  auto refused = [](llvm::StringRef path, std::vector<std::string> parameters,
+                    llvm::StringRef result) {
     Machine machine;
     vm::Module module;
     vm::NativeImport import;
@@ -95,7 +101,8 @@ TEST_CASE("an import at the wrong layouts is refused") {
     import.result = machine.type(result);
     const size_t id = machine.native(path, parameters, result);
     (void)id;
-    llvm::Error error = nativeTable().checkImport(*nativeTable().find(path), import, machine.module());
+    llvm::Error error =
+        nativeTable().checkImport(*nativeTable().find(path), import, machine.module());
     const bool failed = bool(error);
     llvm::consumeError(std::move(error));
     return failed;

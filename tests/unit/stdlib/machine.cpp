@@ -16,10 +16,13 @@ using vm::Value;
 
 namespace {
 
-vm::VariantLayout variant(std::string name, std::vector<LayoutId> fields, std::vector<std::string> names = {}) {
+vm::VariantLayout variant(std::string name, std::vector<LayoutId> fields,
+                          std::vector<std::string> names = {}) {
   vm::VariantLayout out;
   out.name = std::move(name);
-  out.shape = fields.empty() ? vm::VariantShape::Unit : names.empty() ? vm::VariantShape::Tuple : vm::VariantShape::Named;
+  out.shape = fields.empty()  ? vm::VariantShape::Unit
+              : names.empty() ? vm::VariantShape::Tuple
+                              : vm::VariantShape::Named;
   out.fields = std::move(fields);
   out.fieldNames = std::move(names);
   return out;
@@ -27,7 +30,8 @@ vm::VariantLayout variant(std::string name, std::vector<LayoutId> fields, std::v
 
 Layout scalar(StringRef name, vm::ScalarKind kind, vm::IntWidth width = vm::IntWidth::I64) {
   Layout layout;
-  layout.kind = kind == vm::ScalarKind::F64 || kind == vm::ScalarKind::F32 ? LayoutKind::Float : LayoutKind::Int;
+  layout.kind = kind == vm::ScalarKind::F64 || kind == vm::ScalarKind::F32 ? LayoutKind::Float
+                                                                           : LayoutKind::Int;
   layout.scalar = kind;
   layout.width = width;
   layout.name = name.str();
@@ -68,7 +72,8 @@ LayoutId Machine::parse(StringRef& rest) {
     return id;
   };
   if (rest.consume_front("()"))
-    return done([&](auto& text) { return add(scalar(text, vm::ScalarKind::Unit, vm::IntWidth::U8)); });
+    return done(
+        [&](auto& text) { return add(scalar(text, vm::ScalarKind::Unit, vm::IntWidth::U8)); });
   if (rest.consume_front("(")) {
     const std::vector<LayoutId> fields = list(rest, ')');
     return done([&](auto& text) {
@@ -91,7 +96,8 @@ LayoutId Machine::parse(StringRef& rest) {
       return add(layout);
     });
   }
-  const StringRef name = rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == ':'; });
+  const StringRef name =
+      rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == ':'; });
   rest = rest.drop_front(name.size());
   std::vector<LayoutId> args;
   if (rest.consume_front("<"))
@@ -131,8 +137,8 @@ LayoutId Machine::parse(StringRef& rest) {
     layout.name = text;
     if (name == "String") {
       layout.kind = LayoutKind::String;
-    } else if (name == "Vec" || name == "Deque" || name == "Queue" || name == "Stack" || name == "MaxHeap" ||
-               name == "MinHeap") {
+    } else if (name == "Vec" || name == "Deque" || name == "Queue" || name == "Stack" ||
+               name == "MaxHeap" || name == "MinHeap") {
       layout.kind = LayoutKind::Vec;
       layout.element = args[0];
       layout.sequence = name == "Deque"     ? vm::SequenceKind::Deque
@@ -163,11 +169,19 @@ LayoutId Machine::parse(StringRef& rest) {
     } else if (name == "Output") {
       layout = structure(name, {{"stdout", "String"}, {"stderr", "String"}, {"code", "i64"}});
     } else if (name == "DirInfo") {
-      layout = structure(name, {{"path", "String"}, {"name", "String"}, {"is_file", "bool"}, {"is_dir", "bool"},
-                                {"is_symlink", "bool"}, {"size", "i64"}});
+      layout = structure(name, {{"path", "String"},
+                                {"name", "String"},
+                                {"is_file", "bool"},
+                                {"is_dir", "bool"},
+                                {"is_symlink", "bool"},
+                                {"size", "i64"}});
     } else if (name == "Metadata") {
-      layout = structure(name, {{"size", "i64"}, {"is_file", "bool"}, {"is_dir", "bool"}, {"is_symlink", "bool"},
-                                {"modified", "i64"}, {"mode", "i64"}});
+      layout = structure(name, {{"size", "i64"},
+                                {"is_file", "bool"},
+                                {"is_dir", "bool"},
+                                {"is_symlink", "bool"},
+                                {"modified", "i64"},
+                                {"mode", "i64"}});
     } else if (name == "Point") {
       layout = structure(name, {{"x", "i64"}, {"label", "Option<String>"}});
     } else if (name == "Value") {
@@ -193,7 +207,8 @@ LayoutId Machine::parse(StringRef& rest) {
   });
 }
 
-size_t Machine::native(StringRef path, std::vector<std::string> parameters, StringRef result, uint32_t package) {
+size_t Machine::native(StringRef path, std::vector<std::string> parameters, StringRef result,
+                       uint32_t package) {
   vm::NativeImport import;
   import.name = path.str();
   import.result = type(result);
@@ -222,20 +237,21 @@ size_t Machine::native(StringRef path, std::vector<std::string> parameters, Stri
     std::vector<LayoutId> extra{entry.result};
     if (entry.inOut)
       extra.push_back(entry.first);
-    std::stable_sort(extra.begin(), extra.end(), [&](LayoutId a, LayoutId b) { return isReference(a) < isReference(b); });
+    std::stable_sort(extra.begin(), extra.end(),
+                     [&](LayoutId a, LayoutId b) { return isReference(a) < isReference(b); });
     function.registers.insert(function.registers.end(), extra.begin(), extra.end());
     const uint16_t resultAt = uint16_t(count + (extra[0] == entry.result ? 0 : 1));
     const uint16_t changedAt = uint16_t(count + (extra[0] == entry.result ? 1 : 0));
     for (uint16_t i = 0; i < count; ++i)
-      function.code.push_back(
-          Instruction::abc(isReference(import.parameters[i]) ? Opcode::ArgTake : Opcode::ArgScalar, i, i));
+      function.code.push_back(Instruction::abc(
+          isReference(import.parameters[i]) ? Opcode::ArgTake : Opcode::ArgScalar, i, i));
     function.code.push_back(Instruction::abx(Opcode::CallNative, resultAt, number));
     for (uint16_t i = 0; i < count; ++i)
       if (import.inOut[i])
         function.code.push_back(Instruction::abc(Opcode::FetchArg, changedAt, i));
     const uint16_t answered = answersChanged ? changedAt : resultAt;
-    function.code.push_back(
-        Instruction::abc(isReference(function.result) ? Opcode::ReturnRef : Opcode::ReturnScalar, answered));
+    function.code.push_back(Instruction::abc(
+        isReference(function.result) ? Opcode::ReturnRef : Opcode::ReturnScalar, answered));
     module_.functions.push_back(function);
     return vm::FunctionId(uint32_t(module_.functions.size() - 1));
   };
@@ -249,13 +265,16 @@ void Machine::start() {
   if (vm_ != nullptr)
     return;
   module_.packages = {"std", "main", "other"};
-  llvm::Expected<std::unique_ptr<vm::Vm>> made = vm::Vm::create(module_, nativeTable(), std::move(options_));
+  llvm::Expected<std::unique_ptr<vm::Vm>> made =
+      vm::Vm::create(module_, nativeTable(), std::move(options_));
   if (!made)
     FAIL(llvm::toString(made.takeError()));
   vm_ = std::move(*made);
 }
 
-Value Machine::text(StringRef text) { return vm::fromObject(vm().heap().newString(text, type("String"))); }
+Value Machine::text(StringRef text) {
+  return vm::fromObject(vm().heap().newString(text, type("String")));
+}
 
 Value Machine::bytes(StringRef bytes) {
   vm::VecObject* vec = vm().heap().newVec(type("Vec<u8>"), bytes.size());
@@ -314,7 +333,8 @@ Outcome Machine::call(size_t native, std::vector<Value> arguments) {
   return outcome;
 }
 
-Outcome once(StringRef path, std::vector<std::string> parameters, StringRef result, std::vector<Word> arguments) {
+Outcome once(StringRef path, std::vector<std::string> parameters, StringRef result,
+             std::vector<Word> arguments) {
   Machine machine;
   const size_t id = machine.native(path, std::move(parameters), result);
   std::vector<Value> values;

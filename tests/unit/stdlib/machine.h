@@ -1,6 +1,6 @@
 #pragma once
-// Calls native bodies for tests: a module with one function for each import, and a Vm that runs them. Types are written
-// as in the language; results are read as their `{:?}` text.
+// Calls native bodies for tests: a module with one function for each import, and a Vm that runs
+// them. Types are written as in the language; results are read as their `{:?}` text.
 
 #include "stdlib/builtins.h"
 #include "stdlib/host_state.h"
@@ -35,11 +35,14 @@ public:
     return options;
   }
 
-  /// "Vec<String>", "Result<(), io::Error>", "(i64, String)", "Fn(i64, i64) -> i64" is not one of them.
+  /// "Vec<String>", "Result<(), io::Error>", "(i64, String)", "Fn(i64, i64) -> i64" is not one of
+  /// them.
   vm::LayoutId type(llvm::StringRef text);
 
-  /// Declares an import: "fs::read_to_string", {"String"}, "Result<String, io::Error>". A leading `&mut ` is in-out.
-  size_t native(llvm::StringRef path, std::vector<std::string> parameters, llvm::StringRef result, uint32_t package = 1);
+  /// Declares an import: "fs::read_to_string", {"String"}, "Result<String, io::Error>". A leading
+  /// `&mut ` is in-out.
+  size_t native(llvm::StringRef path, std::vector<std::string> parameters, llvm::StringRef result,
+                uint32_t package = 1);
 
   /// After all imports are declared; called by the first use.
   void start();
@@ -87,6 +90,7 @@ struct Word {
   int64_t number = 0;
   std::string text;
 };
-Outcome once(llvm::StringRef path, std::vector<std::string> parameters, llvm::StringRef result, std::vector<Word> arguments);
+Outcome once(llvm::StringRef path, std::vector<std::string> parameters, llvm::StringRef result,
+             std::vector<Word> arguments);
 
 } // namespace gos::stdlib::test

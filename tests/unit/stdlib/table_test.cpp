@@ -63,15 +63,17 @@ TEST_CASE("classes are those of the documentation") {
     REQUIRE_MESSAGE(row != nullptr, path.str());
     return row->capability;
   };
-  for (StringRef path : {"fs::read", "fs::open", "fs::exists", "fs::metadata", "fs::canonicalize", "path::glob",
-                         "bufio::read_lines", "bufio::split_whitespace"})
+  for (StringRef path : {"fs::read", "fs::open", "fs::exists", "fs::metadata", "fs::canonicalize",
+                         "path::glob", "bufio::read_lines", "bufio::split_whitespace"})
     CHECK(classOf(path) == Capability::Read);
-  for (StringRef path : {"fs::write", "fs::create", "fs::copy", "fs::remove_dir_all", "fs::temp_dir", "fs::File::write",
-                         "fs::File::unlock", "intrinsics::fs_open_with"})
+  for (StringRef path :
+       {"fs::write", "fs::create", "fs::copy", "fs::remove_dir_all", "fs::temp_dir",
+        "fs::File::write", "fs::File::unlock", "intrinsics::fs_open_with"})
     CHECK(classOf(path) == Capability::Write);
   for (StringRef path : {"process::run", "process::exit", "process::id", "process::Child::kill"})
     CHECK(classOf(path) == Capability::Exec);
-  for (StringRef path : {"env::args", "env::current_dir", "env::home_dir", "os::user::name", "thread::num_cpus"})
+  for (StringRef path :
+       {"env::args", "env::current_dir", "env::home_dir", "os::user::name", "thread::num_cpus"})
     CHECK(classOf(path) == Capability::Identity);
   for (StringRef path : {"env::var", "env::vars"})
     CHECK(classOf(path) == Capability::EnvRead);
@@ -88,7 +90,8 @@ TEST_CASE("classes are those of the documentation") {
 }
 
 TEST_CASE("modules have their sources") {
-  for (StringRef module : {"core", "errors", "io", "fs", "strings", "iter", "math", "math::rand", "encoding::json"})
+  for (StringRef module :
+       {"core", "errors", "io", "fs", "strings", "iter", "math", "math::rand", "encoding::json"})
     CHECK_MESSAGE(!preludeSource(module).empty(), module.str());
   CHECK(preludeSource("env").empty());
   CHECK(hasModule("env"));
@@ -106,7 +109,8 @@ std::set<std::string> methodsOf(std::initializer_list<StringRef> heads) {
   preludeSource("core").split(lines, '\n');
   for (StringRef line : lines) {
     if (line.starts_with("impl"))
-      inside = std::any_of(heads.begin(), heads.end(), [&](StringRef head) { return line.rtrim("{ ").ends_with(head); });
+      inside = std::any_of(heads.begin(), heads.end(),
+                           [&](StringRef head) { return line.rtrim("{ ").ends_with(head); });
     StringRef rest = line.trim();
     if (inside && rest.consume_front("pub fn "))
       names.insert(rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).str());

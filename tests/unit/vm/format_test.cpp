@@ -49,7 +49,8 @@ struct FormatFixture {
   std::unique_ptr<Machine> machine;
 };
 
-FormatSpec width(int32_t value, FormatSpec::Align align = FormatSpec::Align::Default, bool zero = false, uint32_t fill = ' ') {
+FormatSpec width(int32_t value, FormatSpec::Align align = FormatSpec::Align::Default,
+                 bool zero = false, uint32_t fill = ' ') {
   FormatSpec spec;
   spec.width = value;
   spec.align = align;

@@ -1,4 +1,5 @@
-// The gate alone: hand-built bytecode, natives that would act, and a policy (threats: gate bypass, T043 to T060).
+// The gate alone: hand-built bytecode, natives that would act, and a policy (threats: gate bypass,
+// T043 to T060).
 
 #include "tests/unit/vm/natives.h"
 
@@ -8,7 +9,8 @@ using namespace gos::vm::test;
 
 namespace {
 
-/// Two packages besides the library: `main` (module id 1, policy 0) and `dep` (module id 2, policy 1).
+/// Two packages besides the library: `main` (module id 1, policy 0) and `dep` (module id 2, policy
+/// 1).
 ComptimePolicy policyAt(ComptimeIo level) {
   ComptimePolicy policy;
   policy.commandLine = level;
@@ -38,9 +40,10 @@ struct CallingModule : ModuleBuilder {
     const bool answers = native == "read" || native == "env";
     const uint32_t import = addNative(native, {kString}, answers ? kString : kUnit);
     const uint32_t text = addString("x");
-    const FunctionId id = addFunction("calls_" + native, {kInt, kString}, 0, kUnit,
-                                      {abx(Op::LoadString, 1, text), abc(Op::ArgRef, 0, 1),
-                                       abx(Op::CallNative, answers ? 1 : 0, import), abc(Op::ReturnUnit)});
+    const FunctionId id =
+        addFunction("calls_" + native, {kInt, kString}, 0, kUnit,
+                    {abx(Op::LoadString, 1, text), abc(Op::ArgRef, 0, 1),
+                     abx(Op::CallNative, answers ? 1 : 0, import), abc(Op::ReturnUnit)});
     Function& function = module.functions.back();
     function.package = package;
     function.transparent = transparent;
@@ -50,7 +53,8 @@ struct CallingModule : ModuleBuilder {
   }
   /// A function of a package that calls another one.
   FunctionId calls(FunctionId callee, uint32_t package, bool transparent = false) {
-    const FunctionId id = addFunction("outer", {kInt}, 0, kUnit, {abx(Op::Call, 0, int(index(callee))), abc(Op::ReturnUnit)});
+    const FunctionId id = addFunction("outer", {kInt}, 0, kUnit,
+                                      {abx(Op::Call, 0, int(index(callee))), abc(Op::ReturnUnit)});
     module.functions.back().package = package;
     module.functions.back().transparent = transparent;
     return id;
@@ -71,14 +75,16 @@ TEST_CASE("each class meets each level") {
     const char* native;
     bool none, confined, full;
   };
-  for (const Row& row : {Row{"write", false, false, true}, Row{"read", false, true, true}, Row{"print", false, true, true},
-                         Row{"env", false, true, true}}) {
+  for (const Row& row : {Row{"write", false, false, true}, Row{"read", false, true, true},
+                         Row{"print", false, true, true}, Row{"env", false, true, true}}) {
     CAPTURE(row.native);
     for (ComptimeIo level : {ComptimeIo::None, ComptimeIo::Confined, ComptimeIo::Full}) {
       CallingModule b;
       const FunctionId id = b.calling(row.native);
       const ComptimePolicy policy = policyAt(level);
-      const bool allowed = level == ComptimeIo::None ? row.none : level == ComptimeIo::Confined ? row.confined : row.full;
+      const bool allowed = level == ComptimeIo::None       ? row.none
+                           : level == ComptimeIo::Confined ? row.confined
+                                                           : row.full;
       CHECK((outcome(b, id, foldOptions(policy)) == TrapKind::None) == allowed);
     }
   }
@@ -103,7 +109,8 @@ TEST_CASE("a fold without a policy computes and nothing else") {
   const uint32_t import = b.addNative("length", {kString}, kInt);
   const uint32_t text = b.addString("four");
   const FunctionId id = b.addFunction("f", {kInt, kString}, 0, kInt,
-                                      {abx(Op::LoadString, 1, text), abc(Op::ArgRef, 0, 1), abx(Op::CallNative, 0, import), abc(Op::ReturnScalar, 0)});
+                                      {abx(Op::LoadString, 1, text), abc(Op::ArgRef, 0, 1),
+                                       abx(Op::CallNative, 0, import), abc(Op::ReturnScalar, 0)});
   Machine machine(b, VmOptions(), testNatives());
   CHECK(machine.integer(id) == 4);
 }
@@ -178,15 +185,17 @@ TEST_CASE("the gate holds inside a callback and after 10,000 permitted calls") {
   const uint32_t call = b.addNative("call", {kFnIntInt, kInt}, kInt);
   const uint32_t text = b.addString("x");
   // A closure that counts down with a pure native and writes at zero.
-  const FunctionId closure =
-      b.addFunction("closure", {kInt, kInt, kString}, 1, kInt,
-                    {abx(Op::LoadString, 2, text), abc(Op::ArgRef, 0, 2), abx(Op::CallNative, 1, length), abc(Op::JumpGtImm, 0, 0, 2),
-                     abc(Op::ArgRef, 0, 2), abx(Op::CallNative, 1, write), abc(Op::ReturnScalar, 0)});
+  const FunctionId closure = b.addFunction(
+      "closure", {kInt, kInt, kString}, 1, kInt,
+      {abx(Op::LoadString, 2, text), abc(Op::ArgRef, 0, 2), abx(Op::CallNative, 1, length),
+       abc(Op::JumpGtImm, 0, 0, 2), abc(Op::ArgRef, 0, 2), abx(Op::CallNative, 1, write),
+       abc(Op::ReturnScalar, 0)});
   const FunctionId id =
       b.addFunction("f", {kInt, kInt, kFnIntInt}, 0, kInt,
-                    {abx(Op::NewClosure, 2, int(index(closure))), abx(Op::LoadInt, 0, 10'000), abc(Op::ArgRef, 0, 2), abc(Op::ArgScalar, 1, 0),
-                     abx(Op::CallNative, 1, call), abc(Op::AddImmI64, 0, 0, -1), abc(Op::JumpLtImm, 0, 0, 1), abx(Op::LoopJump, 0, -6),
-                     abc(Op::ReturnScalar, 0)});
+                    {abx(Op::NewClosure, 2, int(index(closure))), abx(Op::LoadInt, 0, 10'000),
+                     abc(Op::ArgRef, 0, 2), abc(Op::ArgScalar, 1, 0), abx(Op::CallNative, 1, call),
+                     abc(Op::AddImmI64, 0, 0, -1), abc(Op::JumpLtImm, 0, 0, 1),
+                     abx(Op::LoopJump, 0, -6), abc(Op::ReturnScalar, 0)});
   const ComptimePolicy policy = policyAt(ComptimeIo::Confined);
   Machine machine(b, foldOptions(policy), testNatives());
   writesDone = 0;
@@ -200,7 +209,8 @@ TEST_CASE("the gate holds inside a callback and after 10,000 permitted calls") {
 TEST_CASE("a name outside the table is refused, also past the verifier") {
   ModuleBuilder b;
   const uint32_t import = b.addNative("no::such", {}, kUnit);
-  const FunctionId id = b.addFunction("f", {kInt}, 0, kUnit, {abx(Op::CallNative, 0, import), abc(Op::ReturnUnit)});
+  const FunctionId id =
+      b.addFunction("f", {kInt}, 0, kUnit, {abx(Op::CallNative, 0, import), abc(Op::ReturnUnit)});
   const NativeTable table = testNatives();
   auto refused = Vm::create(b.module, table, VmOptions());
   REQUIRE_FALSE(bool(refused));
@@ -218,7 +228,8 @@ TEST_CASE("a denial found in a body carries its detail") {
   const uint32_t import = b.addNative("read", {kString}, kString);
   const uint32_t text = b.addString("outside");
   const FunctionId id = b.addFunction("f", {kInt, kString}, 0, kUnit,
-                                      {abx(Op::LoadString, 1, text), abc(Op::ArgRef, 0, 1), abx(Op::CallNative, 1, import), abc(Op::ReturnUnit)});
+                                      {abx(Op::LoadString, 1, text), abc(Op::ArgRef, 0, 1),
+                                       abx(Op::CallNative, 1, import), abc(Op::ReturnUnit)});
   const ComptimePolicy policy = policyAt(ComptimeIo::Confined);
   Machine machine(b, foldOptions(policy), testNatives());
   Trap trap = machine.trap(id);
@@ -245,7 +256,8 @@ TEST_CASE("an in-out argument comes back changed") {
   const uint32_t import = b.addNative("shout", {kString}, kUnit, {true});
   const uint32_t text = b.addString("hey");
   const FunctionId id = b.addFunction("f", {kInt, kString}, 0, kString,
-                                      {abx(Op::LoadString, 1, text), abc(Op::ArgTake, 0, 1), abx(Op::CallNative, 0, import), abc(Op::FetchArg, 1, 0),
+                                      {abx(Op::LoadString, 1, text), abc(Op::ArgTake, 0, 1),
+                                       abx(Op::CallNative, 0, import), abc(Op::FetchArg, 1, 0),
                                        abc(Op::ReturnRef, 1)});
   Machine machine(b, Machine::programOptions(), testNatives());
   CHECK(machine.text(id) == "hey!");
@@ -255,8 +267,9 @@ TEST_CASE("an in-out argument comes back changed") {
 TEST_CASE("a native is never given a value that is borrowed elsewhere") {
   ModuleBuilder b;
   const uint32_t import = b.addNative("length", {kString}, kInt);
-  const FunctionId id = b.addFunction("f", {kInt, kString}, 0, kInt,
-                                      {abc(Op::ArgRef, 0, 1), abx(Op::CallNative, 0, import), abc(Op::ReturnScalar, 0)});
+  const FunctionId id = b.addFunction(
+      "f", {kInt, kString}, 0, kInt,
+      {abc(Op::ArgRef, 0, 1), abx(Op::CallNative, 0, import), abc(Op::ReturnScalar, 0)});
   Machine machine(b, Machine::programOptions(), testNatives());
   CHECK(machine.trap(id)->kind == TrapKind::Incompatible);
 }

@@ -211,7 +211,8 @@ TEST_CASE("positions in text count scalar values") {
 }
 
 TEST_CASE("bytes that are no text are met without a crash") {
-  for (llvm::StringRef bytes : {"\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "a\x80z", "\xf0"}) {
+  for (llvm::StringRef bytes :
+       {"\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "a\x80z", "\xf0"}) {
     CHECK_FALSE(isValidUtf8(bytes));
     HeapFixture f;
     StringObject* text = f.heap->newString(bytes);

@@ -23,7 +23,8 @@ inline Instruction abx(Op op, int a, int64_t bx, int d = 0) {
 /// A Vm over a builder's module; the program's mode unless told otherwise.
 class Machine {
 public:
-  explicit Machine(ModuleBuilder& builder, VmOptions options = programOptions(), NativeTable natives = emptyTable())
+  explicit Machine(ModuleBuilder& builder, VmOptions options = programOptions(),
+                   NativeTable natives = emptyTable())
       : natives_(natives) {
     auto vm = Vm::create(builder.module, natives_, std::move(options));
     if (vm)

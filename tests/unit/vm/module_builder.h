@@ -25,15 +25,15 @@ inline constexpr LayoutId kByte{7};
 inline constexpr LayoutId kVecString{8};
 inline constexpr LayoutId kCellInt{9};
 inline constexpr LayoutId kCellVecInt{10};
-inline constexpr LayoutId kPair{11};    // struct Pair { count: i64, label: String }
-inline constexpr LayoutId kOption{12};  // Option<String>
-inline constexpr LayoutId kList{13};    // enum List { Nil, Cons(i64, List) }
+inline constexpr LayoutId kPair{11};   // struct Pair { count: i64, label: String }
+inline constexpr LayoutId kOption{12}; // Option<String>
+inline constexpr LayoutId kList{13};   // enum List { Nil, Cons(i64, List) }
 inline constexpr LayoutId kMapStringInt{14};
 inline constexpr LayoutId kSetInt{15};
 inline constexpr LayoutId kChar{16};
 inline constexpr LayoutId kFnIntInt{17}; // Fn(i64) -> i64
-inline constexpr LayoutId kTuple{18};   // (i64, String)
-inline constexpr LayoutId kColour{19};  // enum Colour { Red, Green }, an integer
+inline constexpr LayoutId kTuple{18};    // (i64, String)
+inline constexpr LayoutId kColour{19};   // enum Colour { Red, Green }, an integer
 inline constexpr LayoutId kVecPair{20};
 inline constexpr LayoutId kMapIntString{21};
 
@@ -69,8 +69,9 @@ public:
     return uint32_t(module.globals.size() - 1);
   }
   /// Registers: parameters (and captures), scalars, references.
-  FunctionId addFunction(std::string name, std::vector<LayoutId> registers, unsigned parameters, LayoutId result,
-                         std::vector<Instruction> code, unsigned outgoing = 4, unsigned captures = 0) {
+  FunctionId addFunction(std::string name, std::vector<LayoutId> registers, unsigned parameters,
+                         LayoutId result, std::vector<Instruction> code, unsigned outgoing = 4,
+                         unsigned captures = 0) {
     Function function;
     function.name = std::move(name);
     function.package = 1;
@@ -89,14 +90,16 @@ public:
 
 inline Layout scalarLayout(ScalarKind scalar, IntWidth width, std::string name) {
   Layout layout;
-  layout.kind = scalar == ScalarKind::F64 || scalar == ScalarKind::F32 ? LayoutKind::Float : LayoutKind::Int;
+  layout.kind =
+      scalar == ScalarKind::F64 || scalar == ScalarKind::F32 ? LayoutKind::Float : LayoutKind::Int;
   layout.scalar = scalar;
   layout.width = width;
   layout.name = std::move(name);
   return layout;
 }
 
-inline Layout containerLayout(LayoutKind kind, LayoutId element, std::string name, LayoutId value = {}) {
+inline Layout containerLayout(LayoutKind kind, LayoutId element, std::string name,
+                              LayoutId value = {}) {
   Layout layout;
   layout.kind = kind;
   layout.element = element;
@@ -105,13 +108,16 @@ inline Layout containerLayout(LayoutKind kind, LayoutId element, std::string nam
   return layout;
 }
 
-inline Layout structLayout(std::string name, std::vector<LayoutId> fields, std::vector<std::string> names = {}) {
+inline Layout structLayout(std::string name, std::vector<LayoutId> fields,
+                           std::vector<std::string> names = {}) {
   Layout layout;
   layout.kind = LayoutKind::Struct;
   layout.name = name;
   VariantLayout variant;
   variant.name = std::move(name);
-  variant.shape = fields.empty() ? VariantShape::Unit : names.empty() ? VariantShape::Tuple : VariantShape::Named;
+  variant.shape = fields.empty()  ? VariantShape::Unit
+                  : names.empty() ? VariantShape::Tuple
+                                  : VariantShape::Named;
   variant.fields = std::move(fields);
   variant.fieldNames = std::move(names);
   layout.variants.push_back(std::move(variant));
@@ -169,9 +175,13 @@ inline ModuleBuilder::ModuleBuilder() {
   module.packages = {"std", "main"};
 }
 
-inline llvm::Error acceptImport(const Native&, const NativeImport&, const Module&) { return llvm::Error::success(); }
+inline llvm::Error acceptImport(const Native&, const NativeImport&, const Module&) {
+  return llvm::Error::success();
+}
 
 /// No natives at all.
-inline NativeTable emptyTable() { return NativeTable({}, acceptImport); }
+inline NativeTable emptyTable() {
+  return NativeTable({}, acceptImport);
+}
 
 } // namespace gos::vm::test

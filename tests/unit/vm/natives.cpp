@@ -8,13 +8,20 @@ namespace {
 
 Trap callBody(Arguments& arguments) {
   Value result = 0;
-  if (Trap trap = arguments.vm().callClosure(arguments.slot(0), {Value(arguments.integer(1))}, result))
+  if (Trap trap =
+          arguments.vm().callClosure(arguments.slot(0), {Value(arguments.integer(1))}, result))
     return trap;
   return arguments.returnInteger(asInteger(result));
 }
-Trap envBody(Arguments& arguments) { return arguments.returnString("value of " + arguments.string(0).str()); }
-Trap exitBody(Arguments& arguments) { return Trap::exit(arguments.integer(0)); }
-Trap lengthBody(Arguments& arguments) { return arguments.returnInteger(int64_t(arguments.string(0).size())); }
+Trap envBody(Arguments& arguments) {
+  return arguments.returnString("value of " + arguments.string(0).str());
+}
+Trap exitBody(Arguments& arguments) {
+  return Trap::exit(arguments.integer(0));
+}
+Trap lengthBody(Arguments& arguments) {
+  return arguments.returnInteger(int64_t(arguments.string(0).size()));
+}
 Trap printBody(Arguments& arguments) {
   if (arguments.vm().inFold())
     arguments.vm().captureOutput(arguments.string(0));
@@ -48,7 +55,8 @@ constexpr Native kNatives[] = {
 };
 
 /// Exactly the layouts that the bodies rely on; of a callback also its signature.
-llvm::Error checkTestImport(const Native& native, const NativeImport& import, const Module& module) {
+llvm::Error checkTestImport(const Native& native, const NativeImport& import,
+                            const Module& module) {
   const auto kind = [&](LayoutId id) { return module.layouts[index(id)].kind; };
   std::vector<LayoutKind> wanted = {LayoutKind::String};
   LayoutKind result = LayoutKind::Int;
@@ -68,11 +76,14 @@ llvm::Error checkTestImport(const Native& native, const NativeImport& import, co
   }
   if (fits)
     return llvm::Error::success();
-  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument), "import does not fit");
+  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
+                                 "import does not fit");
 }
 
 } // namespace
 
-NativeTable testNatives() { return NativeTable(kNatives, checkTestImport); }
+NativeTable testNatives() {
+  return NativeTable(kNatives, checkTestImport);
+}
 
 } // namespace gos::vm::test

@@ -8,8 +8,9 @@ namespace gos::vm::test {
 /// How often the body of `write` was entered: a denied one never is.
 extern int writesDone;
 
-/// "call" (closure, i64) -> i64; "env" (String) -> String; "exit" (i64); "length" (String) -> i64; "print" (String);
-/// "read" (String) -> String, denied in the body when the text is "outside"; "shout" (&mut String); "write" (String).
+/// "call" (closure, i64) -> i64; "env" (String) -> String; "exit" (i64); "length" (String) -> i64;
+/// "print" (String); "read" (String) -> String, denied in the body when the text is "outside";
+/// "shout" (&mut String); "write" (String).
 NativeTable testNatives();
 
 } // namespace gos::vm::test

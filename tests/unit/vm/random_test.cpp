@@ -1,5 +1,5 @@
-// Random code that the verifier accepts, run under a small budget: nothing it does may touch memory it should not. The
-// sanitizers are the judge; without them the heap's own count is.
+// Random code that the verifier accepts, run under a small budget: nothing it does may touch memory
+// it should not. The sanitizers are the judge; without them the heap's own count is.
 
 #include "tests/unit/vm/natives.h"
 
@@ -18,7 +18,8 @@ namespace {
 class Generator {
 public:
   explicit Generator(unsigned seed) : random_(seed) {
-    for (const char* text : {"", "x", "größer", "a longer text that is not kept inside an object of its own"})
+    for (const char* text :
+         {"", "x", "größer", "a longer text that is not kept inside an object of its own"})
       builder.addString(text);
     for (int64_t value : {int64_t(0), int64_t(1), int64_t(-1), INT64_MAX, INT64_MIN, int64_t(100)})
       builder.addConstant(uint64_t(value));
@@ -26,7 +27,8 @@ public:
     builder.addFormat({'*', FormatSpec::Align::Right, false, 12, 2, FormatSpec::Kind::Debug});
     builder.addGlobal("G", kCellInt);
     builder.addGlobal("H", kCellVecInt);
-    builder.addGlobal("P", builder.addLayout(containerLayout(LayoutKind::Cell, kVecPair, "cell Vec<Pair>")));
+    builder.addGlobal(
+        "P", builder.addLayout(containerLayout(LayoutKind::Cell, kVecPair, "cell Vec<Pair>")));
     builder.addNative("length", {kString}, kInt);
     builder.addNative("shout", {kString}, kUnit, {true});
     builder.addNative("call", {kFnIntInt, kInt}, kInt);
@@ -38,19 +40,21 @@ public:
   FunctionId addFunction(unsigned parameters, unsigned captures, LayoutId result) {
     std::vector<LayoutId> registers;
     for (unsigned i = 0; i < parameters; ++i)
-      registers.push_back(i == 0 || captures != 0 ? kInt : pick(std::vector<LayoutId>{kInt, kString, kVecInt}));
+      registers.push_back(
+          i == 0 || captures != 0 ? kInt : pick(std::vector<LayoutId>{kInt, kString, kVecInt}));
     return addFunction(std::move(registers), captures, result);
   }
   FunctionId addFunction(std::vector<LayoutId> registers, unsigned captures, LayoutId result) {
     const auto parameters = unsigned(registers.size());
     for (LayoutId id : {kInt, kInt, kInt, kFloat, kBool})
       registers.push_back(id);
-    for (LayoutId id : {kString, kString, kVecInt, kVecInt, kBytes, kPair, kPair, kVecPair, kOption, kList, kList, kCellInt,
-                        kCellVecInt, kFnIntInt, kTuple, listCell_, nested_, kVecString, LayoutId(22)})
+    for (LayoutId id :
+         {kString, kString, kVecInt, kVecInt, kBytes, kPair, kPair, kVecPair, kOption, kList, kList,
+          kCellInt, kCellVecInt, kFnIntInt, kTuple, listCell_, nested_, kVecString, LayoutId(22)})
       if (number(4) != 0)
         registers.push_back(id);
-    const FunctionId id = builder.addFunction("f" + std::to_string(builder.module.functions.size()), registers,
-                                              parameters, result, {}, 6, captures);
+    const FunctionId id = builder.addFunction("f" + std::to_string(builder.module.functions.size()),
+                                              registers, parameters, result, {}, 6, captures);
     ends_ = ending(result);
     std::vector<Instruction> code = prologue(parameters);
     const unsigned wanted = 20 + number(60);
@@ -119,7 +123,9 @@ private:
   }
 
   unsigned number(unsigned below) { return unsigned(random_() % below); }
-  template <typename T> T pick(const std::vector<T>& from) { return from[number(unsigned(from.size()))]; }
+  template <typename T> T pick(const std::vector<T>& from) {
+    return from[number(unsigned(from.size()))];
+  }
 
   Instruction ending(LayoutId result) {
     if (result == kUnit)
@@ -127,7 +133,9 @@ private:
     const std::vector<LayoutId>& registers = builder.module.functions.back().registers;
     for (size_t i = 0; i < registers.size(); ++i)
       if (registers[i] == result)
-        return abc(builder.module.layouts[index(result)].isReference() ? Op::ReturnRef : Op::ReturnScalar, int(i));
+        return abc(builder.module.layouts[index(result)].isReference() ? Op::ReturnRef
+                                                                       : Op::ReturnScalar,
+                   int(i));
     return abc(Op::PanicCode, 0, 0, 0, 0);
   }
 
@@ -138,7 +146,8 @@ private:
       const LayoutKind kind = builder.module.layouts[index(registers[at])].kind;
       const bool isInt = kind == LayoutKind::Int;
       const bool isFloat = kind == LayoutKind::Float;
-      if (letter == 'W' || (isInt && (letter == 'i' || letter == 'I')) || (isFloat && (letter == 'f' || letter == 'F')) ||
+      if (letter == 'W' || (isInt && (letter == 'i' || letter == 'I')) ||
+          (isFloat && (letter == 'f' || letter == 'F')) ||
           ((isInt || isFloat) && (letter == 's' || letter == 'S')) ||
           (!isInt && !isFloat && (letter == 'r' || letter == 'R' || letter == 'U')))
         return at;
@@ -152,7 +161,10 @@ private:
     for (unsigned i = 0; i < format.size(); ++i) {
       const char letter = format[i];
       if (letter == 'n' || letter == 'x' || letter == 'j')
-        operand[i] = number(op == Op::NewStruct || op == Op::NewEnum || op == Op::NewVec || op == Op::NewVecRepeat ? 26 : 8);
+        operand[i] = number(op == Op::NewStruct || op == Op::NewEnum || op == Op::NewVec ||
+                                    op == Op::NewVecRepeat
+                                ? 26
+                                : 8);
       else if (letter == 'c')
         operand[i] = op == Op::ForLoopI64 ? unsigned(-int(number(10))) : number(6);
       else if (letter != '-')
@@ -175,7 +187,10 @@ private:
       if (registers[at] != wanted)
         continue;
       const bool isReference = builder.module.layouts[index(wanted)].isReference();
-      code.push_back(abc(!isReference ? Op::ArgScalar : number(2) == 0 ? Op::ArgRef : Op::ArgTake, int(slot), int(at)));
+      code.push_back(abc(!isReference     ? Op::ArgScalar
+                         : number(2) == 0 ? Op::ArgRef
+                                          : Op::ArgTake,
+                         int(slot), int(at)));
       return;
     }
     code.push_back(abx(Op::ArgInt, int(slot), int(number(100)) - 50));
@@ -187,12 +202,16 @@ private:
     std::vector<LayoutId> arguments;
     Instruction instruction = random(op);
     // What the verifier wants to see before the instruction, looked up as it does.
-    const auto layoutAt = [&](unsigned at) -> const Layout& { return module.layouts[std::min<size_t>(at, module.layouts.size() - 1)]; };
+    const auto layoutAt = [&](unsigned at) -> const Layout& {
+      return module.layouts[std::min<size_t>(at, module.layouts.size() - 1)];
+    };
     if (op == Op::Call || op == Op::NewClosure) {
       const Function& callee = module.functions[instruction.bx() % module.functions.size()];
       instruction = abx(op, instruction.a(), instruction.bx() % module.functions.size());
-      const unsigned from = op == Op::Call ? 0u : unsigned(callee.parameterCount - callee.captureCount);
-      arguments.assign(callee.registers.begin() + from, callee.registers.begin() + callee.parameterCount);
+      const unsigned from =
+          op == Op::Call ? 0u : unsigned(callee.parameterCount - callee.captureCount);
+      arguments.assign(callee.registers.begin() + from,
+                       callee.registers.begin() + callee.parameterCount);
     } else if (op == Op::CallClosure) {
       arguments = {kInt};
       instruction = abc(op, instruction.a(), instruction.b(), 1);
@@ -202,9 +221,12 @@ private:
     } else if (op == Op::NewStruct || op == Op::NewEnum) {
       const Layout& layout = layoutAt(op == Op::NewStruct ? instruction.bx() : instruction.b());
       if (!layout.variants.empty())
-        arguments = layout.variants[op == Op::NewStruct ? 0 : instruction.c() % layout.variants.size()].fields;
+        arguments =
+            layout.variants[op == Op::NewStruct ? 0 : instruction.c() % layout.variants.size()]
+                .fields;
       if (op == Op::NewEnum && !layout.variants.empty())
-        instruction = abc(op, instruction.a(), instruction.b(), int(instruction.c() % layout.variants.size()));
+        instruction = abc(op, instruction.a(), instruction.b(),
+                          int(instruction.c() % layout.variants.size()));
     } else if (op == Op::NewVec) {
       const unsigned count = number(4);
       instruction = abc(op, instruction.a(), instruction.b(), int(count));

@@ -16,7 +16,8 @@ Module sample() {
   b.addGlobal("G", kCellInt);
   b.addNative("shout", {kString}, kUnit, {true});
   b.module.initialiser = b.addFunction("init", {kInt}, 0, kUnit, {abc(Op::ReturnUnit)});
-  b.module.entry = b.addFunction("main", {kInt, kString}, 0, kUnit, {abx(Op::LoadString, 1, text), abc(Op::ReturnUnit)});
+  b.module.entry = b.addFunction("main", {kInt, kString}, 0, kUnit,
+                                 {abx(Op::LoadString, 1, text), abc(Op::ReturnUnit)});
   Function& function = b.module.functions.back();
   function.transparent = true;
   function.lines = {{0, {1, 2}}, {1, {3, 4}}};

@@ -116,9 +116,11 @@ TEST_CASE("a hook replaces the structural behaviour, also inside containers") {
   ModuleBuilder b;
   // eq: counts alone; cmp: reversed counts.
   const FunctionId eq = b.addFunction("eq", {kPair, kPair, kInt, kInt}, 2, kBool,
-                                      {abc(Op::GetField, 2, 0, 0), abc(Op::GetField, 3, 1, 0), abc(Op::EqInt, 2, 2, 3), abc(Op::ReturnScalar, 2)});
+                                      {abc(Op::GetField, 2, 0, 0), abc(Op::GetField, 3, 1, 0),
+                                       abc(Op::EqInt, 2, 2, 3), abc(Op::ReturnScalar, 2)});
   const FunctionId cmp = b.addFunction("cmp", {kPair, kPair, kInt, kInt}, 2, kInt,
-                                       {abc(Op::GetField, 2, 0, 0), abc(Op::GetField, 3, 1, 0), abc(Op::SubI64, 2, 3, 2), abc(Op::ReturnScalar, 2)});
+                                       {abc(Op::GetField, 2, 0, 0), abc(Op::GetField, 3, 1, 0),
+                                        abc(Op::SubI64, 2, 3, 2), abc(Op::ReturnScalar, 2)});
   b.module.layouts[index(kPair)].equals = eq;
   b.module.layouts[index(kPair)].compare = cmp;
   Layout keyed = containerLayout(LayoutKind::Set, kPair, "Set<Pair>");
@@ -147,7 +149,9 @@ TEST_CASE("a map agrees with a model over random operations") {
   MapObject* map = f.map(kMapStringInt);
   std::map<std::string, int64_t> model;
   uint64_t seed = 7;
-  const auto next = [&] { return (seed = seed * 6364136223846793005u + 1442695040888963407u) >> 33; };
+  const auto next = [&] {
+    return (seed = seed * 6364136223846793005u + 1442695040888963407u) >> 33;
+  };
   for (int i = 0; i < 60'000; ++i) {
     const std::string key = "k" + std::to_string(next() % 300);
     const auto value = int64_t(next() % 1000);
@@ -239,7 +243,8 @@ TEST_CASE("a shared map is copied with its entries") {
 
 TEST_CASE("an order that contradicts itself sorts without harm") {
   ModuleBuilder b;
-  const FunctionId cmp = b.addFunction("cmp", {kPair, kPair, kInt}, 2, kInt, {abx(Op::LoadInt, 2, -1), abc(Op::ReturnScalar, 2)});
+  const FunctionId cmp = b.addFunction("cmp", {kPair, kPair, kInt}, 2, kInt,
+                                       {abx(Op::LoadInt, 2, -1), abc(Op::ReturnScalar, 2)});
   b.module.layouts[index(kPair)].compare = cmp;
   const LayoutId set = b.addLayout(containerLayout(LayoutKind::Set, kPair, "Set<Pair>"));
   ValueFixture f(std::move(b));

@@ -1,4 +1,5 @@
-// Hand-made bad modules, one rule each (T060). Each is made from a good one, so that a pass is never empty.
+// Hand-made bad modules, one rule each (T060). Each is made from a good one, so that a pass is
+// never empty.
 
 #include "tests/unit/vm/natives.h"
 
@@ -17,8 +18,11 @@ std::string verdict(const Module& module) {
   return "good";
 }
 
-const std::vector<LayoutId> kRegisters = {kInt, kFloat, kInt, kString, kVecInt, kPair, kOption, kBytes, kCellInt, kFnIntInt, kVecPair, kCellVecInt, kTuple};
-// r0 int, r1 float, r2 int, r3 string, r4 vec, r5 pair, r6 option, r7 bytes, r8 cell, r9 closure, r10 pairs, r11 cell of vec, r12 tuple
+const std::vector<LayoutId> kRegisters = {kInt,     kFloat,      kInt,   kString,  kVecInt,
+                                          kPair,    kOption,     kBytes, kCellInt, kFnIntInt,
+                                          kVecPair, kCellVecInt, kTuple};
+// r0 int, r1 float, r2 int, r3 string, r4 vec, r5 pair, r6 option, r7 bytes, r8 cell, r9 closure,
+// r10 pairs, r11 cell of vec, r12 tuple
 
 /// The verdict on a function of this code, behind which everything returns.
 std::string code(std::vector<Instruction> instructions, unsigned outgoing = 4) {
@@ -39,15 +43,21 @@ std::string code(std::vector<Instruction> instructions, unsigned outgoing = 4) {
   return colon == std::string::npos ? text : text.substr(colon + 4);
 }
 
-int id(LayoutId layout) { return int(index(layout)); }
+int id(LayoutId layout) {
+  return int(index(layout));
+}
 
 } // namespace
 
 TEST_CASE("good code passes") {
-  CHECK(code({abc(Op::Move, 0, 2), abx(Op::LoadString, 3, 0), abx(Op::LoadString, 7, 1), abx(Op::LoadConstant, 1, 0)}) == "good");
-  CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::Call, 0, 0), abc(Op::ArgRef, 0, 3), abx(Op::CallNative, 0, 0)}) == "good");
-  CHECK(code({abc(Op::ArgTake, 0, 3), abx(Op::CallNative, 0, 1), abc(Op::FetchArg, 3, 0)}) == "good");
-  CHECK(code({abc(Op::ArgScalar, 0, 0), abx(Op::NewClosure, 9, 1), abc(Op::ArgScalar, 0, 2), abc(Op::CallClosure, 0, 9, 1)}) == "good");
+  CHECK(code({abc(Op::Move, 0, 2), abx(Op::LoadString, 3, 0), abx(Op::LoadString, 7, 1),
+              abx(Op::LoadConstant, 1, 0)}) == "good");
+  CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::Call, 0, 0), abc(Op::ArgRef, 0, 3),
+              abx(Op::CallNative, 0, 0)}) == "good");
+  CHECK(code({abc(Op::ArgTake, 0, 3), abx(Op::CallNative, 0, 1), abc(Op::FetchArg, 3, 0)}) ==
+        "good");
+  CHECK(code({abc(Op::ArgScalar, 0, 0), abx(Op::NewClosure, 9, 1), abc(Op::ArgScalar, 0, 2),
+              abc(Op::CallClosure, 0, 9, 1)}) == "good");
   CHECK(code({abc(Op::Retype, 12, 5)}) == "good");
 }
 
@@ -107,7 +117,8 @@ TEST_CASE("code ends where it ends") {
 }
 
 TEST_CASE("a table of a switch is complete and holds jumps alone") {
-  CHECK(code({abx(Op::Switch, 0, 5), abx(Op::Jump, 0, 0)}) == "table of the switch is not complete");
+  CHECK(code({abx(Op::Switch, 0, 5), abx(Op::Jump, 0, 0)}) ==
+        "table of the switch is not complete");
   CHECK(code({abx(Op::Switch, 0, 1), abx(Op::Jump, 0, 0)}) == "table of the switch holds no jump");
   CHECK(code({abx(Op::Switch, 0, 0xffffffff)}) == "table of the switch is not complete");
 }
@@ -121,34 +132,40 @@ TEST_CASE("unknown opcodes are refused") {
 TEST_CASE("blocks of arguments are whole, in order, and stand before their consumer") {
   CHECK(code({abx(Op::ArgInt, 1, 1), abx(Op::Call, 0, 0)}) == "arguments are not in order");
   CHECK(code({abx(Op::Call, 0, 0)}) == "wrong number of arguments");
-  CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::ArgInt, 1, 1), abx(Op::Call, 0, 0)}) == "wrong number of arguments");
+  CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::ArgInt, 1, 1), abx(Op::Call, 0, 0)}) ==
+        "wrong number of arguments");
   CHECK(code({abc(Op::ArgRef, 0, 3), abx(Op::Call, 0, 0)}) == "argument of another layout");
   CHECK(code({abc(Op::ArgScalar, 0, 1), abx(Op::Call, 0, 0)}) == "argument of another layout");
-  CHECK(code({abx(Op::ArgInt, 0, 1), abc(Op::Move, 0, 2), abx(Op::Call, 0, 0)}) == "arguments without a consumer");
+  CHECK(code({abx(Op::ArgInt, 0, 1), abc(Op::Move, 0, 2), abx(Op::Call, 0, 0)}) ==
+        "arguments without a consumer");
   CHECK(code({abx(Op::ArgInt, 0, 1)}) == "arguments without a consumer");
   CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::Call, 0, 0)}, 0) == "outgoing slot is out of range");
 }
 
 TEST_CASE("nobody jumps into a block of arguments") {
-  CHECK(code({abx(Op::Jump, 0, 1), abx(Op::ArgInt, 0, 1), abx(Op::Call, 0, 0)}) == "jump into a block of arguments");
-  CHECK(code({abx(Op::Jump, 0, 0), abx(Op::ArgInt, 0, 1), abx(Op::Call, 0, 0)}) == "good");
-  CHECK(code({abx(Op::Jump, 0, 2), abc(Op::ArgRef, 0, 3), abx(Op::CallNative, 0, 1), abc(Op::FetchArg, 3, 0)}) ==
+  CHECK(code({abx(Op::Jump, 0, 1), abx(Op::ArgInt, 0, 1), abx(Op::Call, 0, 0)}) ==
         "jump into a block of arguments");
+  CHECK(code({abx(Op::Jump, 0, 0), abx(Op::ArgInt, 0, 1), abx(Op::Call, 0, 0)}) == "good");
+  CHECK(code({abx(Op::Jump, 0, 2), abc(Op::ArgRef, 0, 3), abx(Op::CallNative, 0, 1),
+              abc(Op::FetchArg, 3, 0)}) == "jump into a block of arguments");
 }
 
 TEST_CASE("calls fit their callee") {
   CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::Call, 3, 0)}) == "destination has another layout");
   CHECK(code({abx(Op::Call, 0, 99)}) == "function is out of range");
-  CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::ArgInt, 1, 1), abx(Op::Call, 0, 1)}) == "closure is called as a function");
+  CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::ArgInt, 1, 1), abx(Op::Call, 0, 1)}) ==
+        "closure is called as a function");
   CHECK(code({abc(Op::CallClosure, 0, 9, 0)}) == "wrong number of arguments");
   CHECK(code({abx(Op::ArgInt, 0, 1), abc(Op::CallClosure, 0, 5, 1)}) == "no closure");
   CHECK(code({abx(Op::CallNative, 0, 9)}) == "native is out of range");
   CHECK(code({abc(Op::ArgRef, 0, 4), abx(Op::CallNative, 0, 0)}) == "argument of another layout");
   CHECK(code({abc(Op::FetchArg, 3, 0)}) == "no in-out parameter to fetch");
-  CHECK(code({abc(Op::ArgRef, 0, 3), abx(Op::CallNative, 0, 0), abc(Op::FetchArg, 3, 0)}) == "no in-out parameter to fetch");
-  CHECK(code({abc(Op::ArgTake, 0, 3), abx(Op::CallNative, 0, 1), abc(Op::FetchArg, 3, 0), abc(Op::FetchArg, 3, 0)}) ==
+  CHECK(code({abc(Op::ArgRef, 0, 3), abx(Op::CallNative, 0, 0), abc(Op::FetchArg, 3, 0)}) ==
         "no in-out parameter to fetch");
-  CHECK(code({abc(Op::ArgTake, 0, 3), abx(Op::CallNative, 0, 1), abc(Op::FetchArg, 4, 0)}) == "destination has another layout");
+  CHECK(code({abc(Op::ArgTake, 0, 3), abx(Op::CallNative, 0, 1), abc(Op::FetchArg, 3, 0),
+              abc(Op::FetchArg, 3, 0)}) == "no in-out parameter to fetch");
+  CHECK(code({abc(Op::ArgTake, 0, 3), abx(Op::CallNative, 0, 1), abc(Op::FetchArg, 4, 0)}) ==
+        "destination has another layout");
   CHECK(code({abx(Op::NewClosure, 9, 1)}) == "wrong number of arguments");
   CHECK(code({abx(Op::NewClosure, 9, 2)}) == "function has another signature");
 }
@@ -183,13 +200,18 @@ TEST_CASE("fields, payloads and elements have the layout of the register") {
 }
 
 TEST_CASE("constructions get exactly their parts") {
-  CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::NewStruct, 5, id(kPair))}) == "wrong number of arguments");
-  CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::ArgInt, 1, 1), abx(Op::NewStruct, 5, id(kPair))}) == "argument of another layout");
-  CHECK(code({abx(Op::ArgInt, 0, 1), abc(Op::ArgRef, 1, 3), abx(Op::NewStruct, 12, id(kPair))}) == "destination has another layout");
+  CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::NewStruct, 5, id(kPair))}) ==
+        "wrong number of arguments");
+  CHECK(code({abx(Op::ArgInt, 0, 1), abx(Op::ArgInt, 1, 1), abx(Op::NewStruct, 5, id(kPair))}) ==
+        "argument of another layout");
+  CHECK(code({abx(Op::ArgInt, 0, 1), abc(Op::ArgRef, 1, 3), abx(Op::NewStruct, 12, id(kPair))}) ==
+        "destination has another layout");
   CHECK(code({abx(Op::NewStruct, 6, id(kOption))}) == "no struct");
-  CHECK(code({abc(Op::ArgRef, 0, 3), abc(Op::NewEnum, 6, id(kOption), 0)}) == "wrong number of arguments");
+  CHECK(code({abc(Op::ArgRef, 0, 3), abc(Op::NewEnum, 6, id(kOption), 0)}) ==
+        "wrong number of arguments");
   CHECK(code({abc(Op::NewEnum, 6, id(kOption), 2)}) == "variant is out of range");
-  CHECK(code({abc(Op::ArgRef, 0, 3), abc(Op::NewVec, 4, id(kVecInt), 1)}) == "argument of another layout");
+  CHECK(code({abc(Op::ArgRef, 0, 3), abc(Op::NewVec, 4, id(kVecInt), 1)}) ==
+        "argument of another layout");
   CHECK(code({abc(Op::NewVec, 4, id(kVecInt), 1)}) == "wrong number of arguments");
   CHECK(code({abc(Op::NewVecRepeat, 4, 0, id(kVecInt))}) == "wrong number of arguments");
 }
@@ -218,14 +240,20 @@ TEST_CASE("the tables of a function are sane") {
     return verdict(b.module);
   };
   CHECK(with([](Function&) {}) == "good");
-  CHECK(with([](Function& f) { f.registers = {kInt, kString, kInt}; }) == "function `f`: scalar register behind a reference");
+  CHECK(with([](Function& f) { f.registers = {kInt, kString, kInt}; }) ==
+        "function `f`: scalar register behind a reference");
   CHECK(with([](Function& f) { f.registers = {kString, kInt}; }) != "good"); // r0 is no scalar
-  CHECK(with([](Function& f) { f.parameterCount = 3; }) == "function `f`: more parameters than registers");
-  CHECK(with([](Function& f) { f.captureCount = 2; }) == "function `f`: more parameters than registers");
-  CHECK(with([](Function& f) { f.registers[1] = LayoutId(999); }) == "function `f`: layout of a register is out of range");
-  CHECK(with([](Function& f) { f.result = LayoutId(999); }) == "function `f`: layout of the result is out of range");
+  CHECK(with([](Function& f) { f.parameterCount = 3; }) ==
+        "function `f`: more parameters than registers");
+  CHECK(with([](Function& f) { f.captureCount = 2; }) ==
+        "function `f`: more parameters than registers");
+  CHECK(with([](Function& f) { f.registers[1] = LayoutId(999); }) ==
+        "function `f`: layout of a register is out of range");
+  CHECK(with([](Function& f) { f.result = LayoutId(999); }) ==
+        "function `f`: layout of the result is out of range");
   CHECK(with([](Function& f) { f.outgoingCount = 65535; }) == "function `f`: too many registers");
-  CHECK(with([](Function& f) { f.lines = {{5, {}}, {5, {}}}; }) == "function `f`: line table is not in order");
+  CHECK(with([](Function& f) { f.lines = {{5, {}}, {5, {}}}; }) ==
+        "function `f`: line table is not in order");
 }
 
 TEST_CASE("the table of layouts is sane") {
@@ -240,23 +268,49 @@ TEST_CASE("the table of layouts is sane") {
   };
   const LayoutId nowhere{999};
   CHECK(with([](Layout&) {}) == "good");
-  CHECK(with([&](Layout& l) { l.kind = LayoutKind::Vec; l.element = nowhere; }) == "element is out of range");
-  CHECK(with([&](Layout& l) { l.kind = LayoutKind::Map; l.value = nowhere; }) == "value is out of range");
-  CHECK(with([&](Layout& l) { l.kind = LayoutKind::Vec; l.byteStorage = true; l.element = kInt; }) == "byte storage of elements that are no bytes");
-  CHECK(with([&](Layout& l) { l.byteStorage = true; }) == "byte storage of elements that are no bytes");
-  CHECK(with([&](Layout& l) { l.kind = LayoutKind::Struct; }) == "struct without exactly one variant");
+  CHECK(with([&](Layout& l) {
+          l.kind = LayoutKind::Vec;
+          l.element = nowhere;
+        }) == "element is out of range");
+  CHECK(with([&](Layout& l) {
+          l.kind = LayoutKind::Map;
+          l.value = nowhere;
+        }) == "value is out of range");
+  CHECK(with([&](Layout& l) {
+          l.kind = LayoutKind::Vec;
+          l.byteStorage = true;
+          l.element = kInt;
+        }) == "byte storage of elements that are no bytes");
+  CHECK(with([&](Layout& l) { l.byteStorage = true; }) ==
+        "byte storage of elements that are no bytes");
+  CHECK(with([&](Layout& l) { l.kind = LayoutKind::Struct; }) ==
+        "struct without exactly one variant");
   CHECK(with([&](Layout& l) { l.kind = LayoutKind::Enum; }) == "enum with no variant or too many");
-  CHECK(with([&](Layout& l) { l.kind = LayoutKind::Struct; l.variants = {variantOf("X", {nowhere})}; }) == "field is out of range");
-  CHECK(with([&](Layout& l) { l.scalar = ScalarKind::UnitEnum; l.variants = {variantOf("X", {kInt})}; }) == "fields in a layout that holds none");
-  CHECK(with([&](Layout& l) { l.kind = LayoutKind::Closure; l.result = nowhere; }) == "result is out of range");
-  CHECK(with([&](Layout& l) { l.kind = LayoutKind::Closure; l.parameters = {nowhere}; }) == "parameter is out of range");
+  CHECK(with([&](Layout& l) {
+          l.kind = LayoutKind::Struct;
+          l.variants = {variantOf("X", {nowhere})};
+        }) == "field is out of range");
+  CHECK(with([&](Layout& l) {
+          l.scalar = ScalarKind::UnitEnum;
+          l.variants = {variantOf("X", {kInt})};
+        }) == "fields in a layout that holds none");
+  CHECK(with([&](Layout& l) {
+          l.kind = LayoutKind::Closure;
+          l.result = nowhere;
+        }) == "result is out of range");
+  CHECK(with([&](Layout& l) {
+          l.kind = LayoutKind::Closure;
+          l.parameters = {nowhere};
+        }) == "parameter is out of range");
   CHECK(with([&](Layout& l) { l.kind = LayoutKind(77); }) == "unknown kind");
-  CHECK(with([&](Layout& l) { l.display = gos::vm::FunctionId(55); }) == "hook has another signature");
+  CHECK(with([&](Layout& l) { l.display = gos::vm::FunctionId(55); }) ==
+        "hook has another signature");
 }
 
 TEST_CASE("a hook has the signature that its callers rely on") {
   ModuleBuilder b;
-  const FunctionId wrong = b.addFunction("fmt", {kPair, kInt}, 1, kInt, {abx(Op::LoadInt, 1, 0), abc(Op::ReturnScalar, 1)});
+  const FunctionId wrong = b.addFunction("fmt", {kPair, kInt}, 1, kInt,
+                                         {abx(Op::LoadInt, 1, 0), abc(Op::ReturnScalar, 1)});
   b.module.layouts[index(kPair)].display = wrong;
   CHECK(verdict(b.module) == "layout 11 (`Pair`): hook has another signature");
   b.module.layouts[index(kPair)].display = FunctionId::None;
@@ -286,7 +340,8 @@ TEST_CASE("a module is shown as text") {
   const uint32_t text = b.addString("hi\n");
   b.addNative("shout", {kString}, kUnit, {true});
   const FunctionId f = b.addFunction("greet", {kInt, kString}, 1, kUnit,
-                                     {abx(Op::LoadString, 1, text), abc(Op::JumpGtImm, 0, -1, 1), abc(Op::AddImmI64, 0, 0, -1), abc(Op::ReturnUnit)});
+                                     {abx(Op::LoadString, 1, text), abc(Op::JumpGtImm, 0, -1, 1),
+                                      abc(Op::AddImmI64, 0, 0, -1), abc(Op::ReturnUnit)});
   std::string out;
   llvm::raw_string_ostream stream(out);
   disassemble(b.module, f, stream);
