@@ -206,7 +206,7 @@ bool Checker::isOpaqueHandle(Type* type) {
 /// `#[rename("id")]`, `#[skip]` and `#[default]` of the fields of a struct or variant (language.md
 /// section 17.6).
 void Checker::readCodecAttributes(ArrayRef<FieldDecl> fields) {
-  llvm::DenseMap<StringRef, Span> members;
+  llvm::DenseMap<StringRef, const FieldDecl*> members;
   for (const FieldDecl& constField : fields) {
     auto& field = const_cast<FieldDecl&>(constField);
     field.member = {};
@@ -231,6 +231,9 @@ void Checker::readCodecAttributes(ArrayRef<FieldDecl> fields) {
         if (text.empty() || text.contains('"') || text.contains('\\'))
           engine_.report(attribute.span, diag::MalformedAttribute,
                          "`rename` takes one string without escapes");
+        else if (!field.member.empty())
+          engine_.report(attribute.span, diag::MalformedAttribute,
+                         "`rename` stands once at a field");
         else
           field.member = context_.string(text);
         continue;
@@ -243,12 +246,23 @@ void Checker::readCodecAttributes(ArrayRef<FieldDecl> fields) {
     if (!field.name.name || field.isSkipped)
       continue;
     StringRef member = field.member.empty() ? field.name.name.text() : field.member;
-    auto [first, fresh] = members.try_emplace(member, field.name.span);
-    if (!fresh && !field.member.empty())
+    auto [first, fresh] = members.try_emplace(member, &field);
+    // Two fields of one name are reported as such.
+    if (!fresh && (!field.member.empty() || !first->second->member.empty()))
       engine_.report(field.name.span, diag::DuplicateItem, member)
           .note("it is the name of a member of the JSON form")
-          .label(first->second, "first declared here");
+          .label(first->second->name.span, "first declared here");
   }
+}
+
+/// Attributes of fields say nothing of an item or a variant.
+void Checker::refuseCodecAttributes(ArrayRef<Attribute> attributes) {
+  for (const Attribute& attribute : attributes)
+    if (attribute.path.segments.size() == 1)
+      if (StringRef name = attribute.path.segments[0].ident.name.text();
+          name == "rename" || name == "skip")
+        engine_.report(attribute.span, diag::MalformedAttribute,
+                       ("`" + name + "` is for fields that have a name").str());
 }
 
 /// Has a value of the type a zero value (language.md section 6.4)?

@@ -87,12 +87,18 @@ struct ImplInfo : ItemInfo {
   TraitRef trait;           // trait null: inherent
   ImplInfo* next = nullptr; // another impl of the trait for the head
 };
+/// Integers of constants, wide enough for those of all types.
+__extension__ using Wide = __int128;
+struct Integer {
+  Wide value;
+  Type* type; // null: of literals without a suffix
+};
 struct ConstInfo : ItemInfo {
   Type* type = nullptr;
   State value = State::Fresh; // evaluation of an integer
   State order = State::Fresh;
   State body = State::Fresh;
-  std::optional<int64_t> integer;
+  std::optional<Wide> integer;
   ArrayRef<Item*> uses; // constants its initialiser reads
 };
 
@@ -399,6 +405,7 @@ private:
   bool isMemberName(Type* type);
   bool isOpaqueHandle(Type* type);
   void readCodecAttributes(ArrayRef<FieldDecl> fields);
+  void refuseCodecAttributes(ArrayRef<Attribute> attributes);
   bool hasZero(Type* type, llvm::SmallPtrSetImpl<Type*>& seen);
   void checkCodecFields(Type* type, Span span, llvm::SmallPtrSetImpl<Type*>& seen);
   bool hasTextForm(Type* type, FormatSpec::Kind kind, llvm::SmallPtrSetImpl<Type*>& seen);
@@ -478,8 +485,18 @@ private:
   std::optional<uint64_t> evaluateLength(Expr* expr, const ItemContext& context, bool& silent);
   void examineRegion(Expr* expr, Type* wanted, const ItemContext& context, bool& silent);
   ConstItem* constantOf(PathExpr* path, const ItemContext& context, bool& silent);
-  std::optional<int64_t> evaluateInteger(Expr* expr, const ItemContext& context, bool& silent,
-                                         unsigned depth);
+
+  // ---- integers.cpp ----
+  static std::string textOf(Wide value);
+  std::optional<Integer> evaluateInteger(Expr* expr, Type* wanted, const ItemContext& context,
+                                         bool& silent, unsigned depth);
+  std::optional<Integer> integerOfBinary(BinaryExpr* expr, Type* wanted, const ItemContext& context,
+                                         bool& silent, unsigned depth);
+  std::optional<Integer> integerOfPath(PathExpr* path, const ItemContext& context, bool& silent,
+                                       unsigned depth);
+  std::optional<Integer> integerOfRegion(Expr* expr, Type* wanted, const ItemContext& context,
+                                         bool& silent);
+  Type* typeOfNumericPath(const Path& path, const ItemContext& context);
 
   // ---- constants.cpp ----
   Parameter* constParameter(Name name, const ItemContext& context);
@@ -489,6 +506,8 @@ private:
   Type* lengthArgument(Expr* expr, const ItemContext& context, bool& silent);
   std::optional<uint64_t> evaluateConst(Expr* expr, Type* wanted, const ItemContext& context,
                                         bool& silent, unsigned depth);
+  std::optional<uint64_t> evaluateComparison(BinaryExpr* expr, const ItemContext& context,
+                                             bool& silent, unsigned depth);
   Type* constArgument(Expr* expr, Parameter* parameter, const ItemContext& context);
   Type* handOn(Parameter* from, Parameter* to, Span span, const ItemContext& context);
   Type* genericArgument(const GenericArg& arg, Parameter* parameter, const ItemContext& context,
@@ -562,6 +581,8 @@ private:
   ValuePath fromBinding(const Binding& binding, const PathSegment& segment, Span span,
                         Type* expected);
   ValuePath variantValue(EnumItem* item, uint32_t index, Type* expected);
+  /// `i64::MAX` and its kin: the value in `bits`, its type in `kind`.
+  static bool numericConstant(Type* type, StringRef name, uint64_t& bits, Kind& kind);
   void noteConstUse(Item* item);
 
   // ---- calls.cpp ----
@@ -705,6 +726,7 @@ private:
   unsigned depth_ = 0;
   std::vector<uint32_t> damage_; // where the parser reported errors, sorted
   unsigned suspended_ = 0;       // bodies that wait while an item is described
+  unsigned initialisers_ = 0;    // of constants that are being evaluated
   unsigned unrolling_ = 0;       // inside the unrolled body of a loop over typeInfo
   llvm::SmallPtrSet<FunctionItem*, 8> instances_;
   bool reportedDepth_ = false;

@@ -124,11 +124,45 @@ std::optional<uint64_t> Checker::evaluateConst(Expr* expr, Type* wanted, const I
   case ExprKind::Call:
   case ExprKind::MethodCall:
   case ExprKind::KnownCall:
-    examineRegion(expr, wanted, context, silent);
+    if (initialisers_)
+      silent = true; // it is folded where the constant is
+    else
+      examineRegion(expr, wanted, context, silent);
     return std::nullopt;
+  case ExprKind::Unary:
+    if (auto* unary = cast<UnaryExpr>(expr); unary->op == UnaryOp::Not && wanted->is(Kind::Bool)) {
+      std::optional<uint64_t> value =
+          evaluateConst(unary->operand, wanted, context, silent, depth + 1);
+      return value ? std::optional<uint64_t>(!*value) : std::nullopt;
+    }
+    break;
+  case ExprKind::Binary:
+    if (wanted->is(Kind::Bool))
+      return evaluateComparison(cast<BinaryExpr>(expr), context, silent, depth);
+    break;
   case ExprKind::Path:
     if (wanted->isInteger())
       break;
+    if (const PathSegment* name = plainName(expr); name && !isLocal(name->ident.name))
+      if (Parameter* parameter = constParameter(name->ident.name, context)) {
+        Type* value = useConstParameter(parameter, expr->span, context);
+        if (value->is(Kind::Const)) // in the clone of a template
+          return value->length;
+        if (!value->is(Kind::Error))
+          engine_.report(expr->span, diag::ConstParameterComputed, parameter->name.text())
+              .label(parameter->span, "declared here");
+        silent = true;
+        return std::nullopt;
+      }
+    if (wanted->is(Kind::Char)) {
+      uint64_t bits = 0;
+      Kind kind = Kind::Error;
+      auto* path = cast<PathExpr>(expr);
+      if (Type* type = typeOfNumericPath(path->path, context);
+          type && type->is(Kind::Char) &&
+          numericConstant(type, path->path.segments.back().ident.name.text(), bits, kind))
+        return bits;
+    }
     if (ConstItem* constant = constantOf(cast<PathExpr>(expr), context, silent)) {
       Type* type = constInfo(constant).type;
       if (type != wanted)
@@ -136,8 +170,12 @@ std::optional<uint64_t> Checker::evaluateConst(Expr* expr, Type* wanted, const I
       if (body_)
         noteConstUse(constant);
       // The context of the constant, in which its initialiser reads.
-      return evaluateConst(constant->value, wanted,
-                           static_cast<ConstInfo*>(infoOf(constant))->context, silent, depth + 1);
+      ++initialisers_;
+      std::optional<uint64_t> value =
+          evaluateConst(constant->value, wanted, static_cast<ConstInfo*>(infoOf(constant))->context,
+                        silent, depth + 1);
+      --initialisers_;
+      return value;
     }
     return std::nullopt;
   default:
@@ -145,18 +183,75 @@ std::optional<uint64_t> Checker::evaluateConst(Expr* expr, Type* wanted, const I
   }
   if (!wanted->isInteger())
     return std::nullopt;
-  std::optional<int64_t> value = evaluateInteger(expr, context, silent, depth + 1);
-  if (!value)
+  std::optional<Integer> integer = evaluateInteger(expr, wanted, context, silent, depth + 1);
+  if (!integer)
     return std::nullopt;
-  const bool negative = *value < 0;
-  if (!fitsInteger(negative ? uint64_t(0) - uint64_t(*value) : uint64_t(*value), negative,
-                   wanted)) {
-    engine_.report(expr->span, diag::LiteralOutOfRange, std::to_string(*value),
+  const bool negative = integer->value < 0;
+  if (integer->value > Wide(UINT64_MAX) || integer->value < -(Wide(1) << 64) ||
+      !fitsInteger(uint64_t(negative ? -integer->value : integer->value), negative, wanted)) {
+    engine_.report(expr->span, diag::LiteralOutOfRange, textOf(integer->value),
                    types::print(wanted));
     silent = true;
     return std::nullopt;
   }
-  return uint64_t(*value);
+  return uint64_t(integer->value);
+}
+
+/// What a comparison, `&&` or `||` of constants answers.
+std::optional<uint64_t> Checker::evaluateComparison(BinaryExpr* expr, const ItemContext& context,
+                                                    bool& silent, unsigned depth) {
+  const auto part = [&](Expr* each, Type* type) {
+    return evaluateConst(each, type, context, silent, depth + 1);
+  };
+  const auto decide = [&](auto left, auto right) -> std::optional<uint64_t> {
+    switch (expr->op) {
+    case BinaryOp::Eq:
+      return left == right;
+    case BinaryOp::Ne:
+      return left != right;
+    case BinaryOp::Lt:
+      return left < right;
+    case BinaryOp::Le:
+      return left <= right;
+    case BinaryOp::Gt:
+      return left > right;
+    case BinaryOp::Ge:
+      return left >= right;
+    default:
+      return std::nullopt;
+    }
+  };
+  if (expr->op == BinaryOp::And || expr->op == BinaryOp::Or) {
+    const std::optional<uint64_t> left = part(expr->left, types_.boolean());
+    if (!left)
+      return std::nullopt;
+    const std::optional<uint64_t> right = part(expr->right, types_.boolean());
+    if (!right)
+      return std::nullopt;
+    return expr->op == BinaryOp::And ? *left & *right : *left | *right;
+  }
+  // What is compared: bools and chars say so themselves, all else is an integer.
+  Type* type = nullptr;
+  for (Expr* each : {folded(expr->left), folded(expr->right)}) {
+    if (isa<BoolExpr>(each))
+      type = types_.boolean();
+    else if (isa<CharExpr>(each))
+      type = types_.scalar(Kind::Char);
+    else if (auto* path = dyn_cast<PathExpr>(each))
+      if (ConstItem* constant = constantOf(path, context, silent))
+        if (Type* own = constInfo(constant).type; own->is(Kind::Bool) || own->is(Kind::Char))
+          type = own;
+  }
+  if (type) {
+    const std::optional<uint64_t> left = part(expr->left, type);
+    const std::optional<uint64_t> right = left ? part(expr->right, type) : std::nullopt;
+    return left && right ? decide(*left, *right) : std::nullopt;
+  }
+  const std::optional<Integer> left =
+      evaluateInteger(expr->left, nullptr, context, silent, depth + 1);
+  const std::optional<Integer> right =
+      left ? evaluateInteger(expr->right, nullptr, context, silent, depth + 1) : std::nullopt;
+  return left && right ? decide(left->value, right->value) : std::nullopt;
 }
 
 /// What an expression says as the argument of a const parameter.

@@ -255,6 +255,7 @@ void Checker::resolveFields(Item* item) {
     llvm::DenseMap<Name, Span> seen;
     for (const VariantDecl& variant : enumeration->variants) {
       resolve(variant.fields, variant.name.name.text());
+      refuseCodecAttributes(variant.attributes);
       auto [first, fresh] = seen.try_emplace(variant.name.name, variant.name.span);
       if (!fresh)
         engine_.report(variant.name.span, diag::DuplicateItem, variant.name.name.text())
@@ -497,6 +498,7 @@ void Checker::checkAttributes(Item* item) {
   static constexpr StringRef kKnown[] = {
       "derive", "default", "rename",   "skip",  "cfg",    "test", "bench", "fuzz",     "test_case",
       "ignore", "timeout", "must_use", "allow", "inline", "repr", "link",  "link_name"};
+  refuseCodecAttributes(item->attributes);
   for (const Attribute& attribute : item->attributes) {
     if (attribute.path.segments.empty())
       continue;

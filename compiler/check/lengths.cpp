@@ -14,15 +14,15 @@ std::optional<uint64_t> Checker::evaluateLength(Expr* expr, const ItemContext& c
     examineRegion(expr, types_.i64(), context, silent);
     return std::nullopt;
   }
-  std::optional<int64_t> value = evaluateInteger(expr, context, silent, 0);
-  if (!value)
+  std::optional<Integer> length = evaluateInteger(expr, nullptr, context, silent, 0);
+  if (!length)
     return std::nullopt;
-  if (*value < 0 || uint64_t(*value) > kMaxLength) {
-    engine_.report(expr->span, diag::LiteralOutOfRange, std::to_string(*value), "an array length");
+  if (length->value < 0 || length->value > Wide(kMaxLength)) {
+    engine_.report(expr->span, diag::LiteralOutOfRange, textOf(length->value), "an array length");
     silent = true;
     return std::nullopt;
   }
-  return uint64_t(*value);
+  return uint64_t(length->value);
 }
 
 /// A region at type level: known after the fold. Until then the type is not.
@@ -113,141 +113,6 @@ ConstItem* Checker::constantOf(PathExpr* path, const ItemContext& context, bool&
     return nullptr;
   }
   return constant;
-}
-
-std::optional<int64_t> Checker::evaluateInteger(Expr* expr, const ItemContext& context,
-                                                bool& silent, unsigned depth) {
-  expr = folded(expr);
-  if (!expr || depth > 500)
-    return std::nullopt;
-  auto part = [&](Expr* each) { return evaluateInteger(each, context, silent, depth + 1); };
-  switch (expr->kind) {
-  case ExprKind::Error:
-    silent = true;
-    return std::nullopt;
-  case ExprKind::Int:
-    if (cast<IntExpr>(expr)->tooLarge || cast<IntExpr>(expr)->value > uint64_t(INT64_MAX))
-      return std::nullopt;
-    if (!expr->type)
-      expr->type = types_.i64();
-    return int64_t(cast<IntExpr>(expr)->value);
-  case ExprKind::Byte:
-    return cast<ByteExpr>(expr)->value;
-  case ExprKind::Cast:
-    return part(cast<CastExpr>(expr)->operand);
-  case ExprKind::Block: {
-    auto* block = cast<BlockExpr>(expr);
-    if (block->statements.empty() && block->tail)
-      return part(block->tail);
-    return std::nullopt;
-  }
-  case ExprKind::Unary: {
-    auto* unary = cast<UnaryExpr>(expr);
-    if (unary->op != UnaryOp::Negate)
-      return std::nullopt;
-    std::optional<int64_t> value = part(unary->operand);
-    if (!value || *value == INT64_MIN)
-      return std::nullopt;
-    return -*value;
-  }
-  case ExprKind::Binary: {
-    auto* binary = cast<BinaryExpr>(expr);
-    std::optional<int64_t> left = part(binary->left);
-    std::optional<int64_t> right = left ? part(binary->right) : std::nullopt;
-    if (!left || !right)
-      return std::nullopt;
-    int64_t result = 0;
-    switch (binary->op) {
-    case BinaryOp::Add:
-    case BinaryOp::WrapAdd:
-      if (__builtin_add_overflow(*left, *right, &result))
-        return std::nullopt;
-      return result;
-    case BinaryOp::Sub:
-    case BinaryOp::WrapSub:
-      if (__builtin_sub_overflow(*left, *right, &result))
-        return std::nullopt;
-      return result;
-    case BinaryOp::Mul:
-    case BinaryOp::WrapMul:
-      if (__builtin_mul_overflow(*left, *right, &result))
-        return std::nullopt;
-      return result;
-    case BinaryOp::Div:
-    case BinaryOp::Rem:
-      if (*right == 0 || (*left == INT64_MIN && *right == -1))
-        return std::nullopt;
-      return binary->op == BinaryOp::Div ? *left / *right : *left % *right;
-    case BinaryOp::Shl:
-      if (*right < 0 || *right > 62 || *left < 0 || *left > (INT64_MAX >> *right))
-        return std::nullopt;
-      return *left << *right;
-    case BinaryOp::Shr:
-      return *right < 0 || *right > 63 ? std::optional<int64_t>() : *left >> *right;
-    case BinaryOp::BitAnd:
-      return *left & *right;
-    case BinaryOp::BitOr:
-      return *left | *right;
-    case BinaryOp::BitXor:
-      return *left ^ *right;
-    case BinaryOp::Eq:
-    case BinaryOp::Ne:
-    case BinaryOp::Lt:
-    case BinaryOp::Le:
-    case BinaryOp::Gt:
-    case BinaryOp::Ge:
-    case BinaryOp::And:
-    case BinaryOp::Or:
-      return std::nullopt;
-    }
-    return std::nullopt;
-  }
-  case ExprKind::Path: {
-    auto* path = cast<PathExpr>(expr);
-    if (path->path.segments.size() == 1 && !path->path.qualifier &&
-        !isLocal(path->path.segments[0].ident.name))
-      if (Parameter* parameter = constParameter(path->path.segments[0].ident.name, context)) {
-        Type* value = useConstParameter(parameter, expr->span, context);
-        if (value->is(Kind::Const)) // in the clone of a template
-          return int64_t(value->length);
-        if (!value->is(Kind::Error))
-          engine_.report(expr->span, diag::ConstParameterComputed, parameter->name.text())
-              .label(parameter->span, "declared here");
-        silent = true;
-        return std::nullopt;
-      }
-    ConstItem* constant = constantOf(path, context, silent);
-    if (!constant)
-      return std::nullopt;
-    auto& info = *static_cast<ConstInfo*>(infoOf(constant));
-    if (info.value == State::Running) {
-      engine_.report(constant->name.span, diag::ConstantCycle, constant->name.name.text());
-      silent = true;
-      return std::nullopt;
-    }
-    if (info.value == State::Fresh) {
-      info.value = State::Running;
-      // A region in the initialiser is folded first; the type is not known until then.
-      Expr* value = folded(constant->value);
-      if (isa<ComptimeExpr>(value) || isa<CallExpr>(value) || isa<KnownCallExpr>(value))
-        silent = true;
-      else
-        info.integer = evaluateInteger(value, info.context, silent, depth + 1);
-      info.value = State::Done;
-    } else if (!info.integer) {
-      silent = true;
-    }
-    if (body_) {
-      path->target.kind = TargetKind::Const;
-      path->target.item = constant;
-      noteConstUse(constant);
-    }
-    path->type = types_.i64();
-    return info.integer;
-  }
-  default:
-    return std::nullopt;
-  }
 }
 
 } // namespace gos::check

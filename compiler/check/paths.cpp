@@ -75,7 +75,7 @@ ValuePath Checker::variantValue(EnumItem* item, uint32_t index, Type* expected) 
   return value;
 }
 
-static bool numericConstant(Type* type, StringRef name, uint64_t& bits, Kind& kind) {
+bool Checker::numericConstant(Type* type, StringRef name, uint64_t& bits, Kind& kind) {
   auto bitsOf = [](double value) {
     uint64_t raw;
     memcpy(&raw, &value, sizeof raw);
