@@ -49,12 +49,13 @@ private:
   std::string bytes_;
 };
 
-/// Does the step stand inside a read-write bind, where somebody outside could take its place away?
-bool needsWatch(const ChildPlan& plan, size_t index) {
+/// Does the step make something narrower inside a read-write bind, or close something, where
+/// somebody outside could take its place away?
+bool makesNarrower(const ChildPlan& plan, size_t index) {
   const ViewStep& step = plan.view[index];
-  if (step.kind != ViewStep::Kind::Bind && step.kind != ViewStep::Kind::Cover)
-    return false;
-  if (step.kind == ViewStep::Kind::Bind && !step.readOnly)
+  if (step.kind == ViewStep::Kind::Cover)
+    return true;
+  if (step.kind != ViewStep::Kind::Bind || !step.readOnly)
     return false;
   for (size_t other = 0; other != index; ++other) {
     const ViewStep& grant = plan.view[other];
@@ -62,7 +63,7 @@ bool needsWatch(const ChildPlan& plan, size_t index) {
         isAtOrBeneath(step.path, grant.path) && grant.source != plan.temporaryDirectory)
       return true;
   }
-  return step.kind == ViewStep::Kind::Cover;
+  return false;
 }
 /// Are all directories above the step ours, and none of a mount that came before?
 bool standsInOwnRoot(const ChildPlan& plan, size_t index) {
@@ -76,6 +77,20 @@ bool standsInOwnRoot(const ChildPlan& plan, size_t index) {
       return false;
   }
   return true;
+}
+
+/// Such a step, and each mount that it stands on: they move with the directories that hold them.
+bool needsWatch(const ChildPlan& plan, size_t index) {
+  const ViewStep& step = plan.view[index];
+  if (makesNarrower(plan, index))
+    return true;
+  if (step.kind != ViewStep::Kind::Bind || standsInOwnRoot(plan, index))
+    return false;
+  for (size_t other = index + 1; other != plan.view.size(); ++other)
+    if (plan.view[other].path != step.path && isAtOrBeneath(plan.view[other].path, step.path) &&
+        makesNarrower(plan, other))
+      return true;
+  return false;
 }
 
 /// Does the private temp stand on this name, and is anything mounted beneath it?

@@ -180,7 +180,7 @@ Failure makeRuleset(const Plan& plan, const View& view, int& ruleset) {
                            landlockAttributesSize(header.landlockAbi), 0);
   if (fd < 0)
     return failed(Stage::LandlockRuleset, fd);
-  const long kept = fd > view.mounts ? fd : view.mounts;
+  const long kept = fd > view.lastKept ? fd : view.lastKept;
   const LaunchRule* rules = plan.rules();
   for (uint32_t index = 0; index != header.ruleCount; ++index) {
     raw::OpenHow how = {O_PATH | O_NOFOLLOW | O_CLOEXEC, 0,

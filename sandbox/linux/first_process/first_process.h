@@ -52,8 +52,12 @@ struct View {
   int root = -1;      // the new root; -1: the host's tree stays
   bool holes[4] = {}; // those that have been made
   int mounts = -1;    // /proc/self/mountinfo, readable when a mount changes; -1: nothing to watch
+  int lastKept = -1;  // the highest descriptor that stays open for the run
+  bool looksOften = false; // the kernel does not tell of every rename
   Watched* watched = nullptr;
   uint32_t watchedCount = 0;
+
+  void keep(int descriptor) { lastKept = descriptor > lastKept ? descriptor : lastKept; }
 };
 
 struct Ahead;
@@ -67,8 +71,6 @@ Failure buildView(const Plan& plan, View& view, Ahead& ahead);
 Failure makeHole(View& view, Hole which, uint32_t index);
 /// Puts the empty file on an entry of proc; 0 or a negative errno.
 long maskEntry(const char* path);
-/// The step that is no longer what it was, or -1.
-long lostCover(const Plan& plan, const View& view);
 
 /// Makes the ruleset; `ruleset` stays -1 without Landlock. Closes every descriptor above what the
 /// view and the ruleset are.

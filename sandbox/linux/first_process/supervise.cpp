@@ -4,10 +4,13 @@
 #include "sandbox/linux/first_process/first_process.h"
 #include "sandbox/linux/first_process/network_counts.h"
 #include "sandbox/linux/first_process/remove_tree.h"
+#include "sandbox/linux/first_process/watch.h"
 
 #include <fcntl.h>
+#include <linux/time_types.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -24,7 +27,7 @@ public:
       : plan_(plan), view_(view), command_(command) {}
 
   [[noreturn]] void run() {
-    const uint64_t mask = 1ull << (kSigChild - 1);
+    const uint64_t mask = 1ull << (kSigChild - 1) | 1ull << (kSignalRenamed - 1);
     const long signals = raw::sys(__NR_signalfd4, -1, &mask, 8, O_CLOEXEC | O_NONBLOCK);
     if (signals < 0)
       end(/*tellSupervisor=*/true);
@@ -34,18 +37,22 @@ public:
                                   {kControlFd, POLLIN, 0},
                                   {kSupervisorFd, POLLIN, 0},
                                   {view_.mounts, POLLPRI, 0}};
-      const long ready = raw::sys(__NR_ppoll, entries, 4, 0, 0, 0);
+      const struct __kernel_timespec often = {0, kLookEveryNanoseconds};
+      const long ready = raw::sys(__NR_ppoll, entries, 4, view_.looksOften ? &often : 0, 0, 0);
       if (ready < 0)
         continue;
+      bool renamed = ready == 0;
       if (entries[0].revents != 0) {
-        char drop[512];
-        while (raw::sys(__NR_read, signals, drop, sizeof drop) > 0) {
-        }
+        struct signalfd_siginfo which[4];
+        long got = 0;
+        while ((got = raw::sys(__NR_read, signals, which, sizeof which)) > 0)
+          for (long at = 0; at != got / (long)sizeof which[0]; ++at)
+            renamed |= which[at].ssi_signo == kSignalRenamed;
         reap();
       }
       if (entries[2].revents != 0)
         end(/*tellSupervisor=*/false); // the supervisor is dead
-      if (entries[3].revents != 0)
+      if (entries[3].revents != 0 || renamed)
         checkCovers();
       if (entries[1].revents != 0)
         obey();

@@ -7,9 +7,9 @@
 #include "sandbox/linux/first_process/ahead.h"
 #include "sandbox/linux/first_process/file_systems.h"
 #include "sandbox/linux/first_process/first_process.h"
+#include "sandbox/linux/first_process/watch.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 
 namespace gos::sandbox {
@@ -54,17 +54,8 @@ public:
   Failure build() {
     if (root_ < 0)
       return failed(Stage::NewRoot, -22); // begun for another plan
-    // Opened while the old /proc is there: it shows the mounts of this namespace.
-    const LaunchStep* steps = plan_.steps();
-    for (uint32_t index = 0; index != plan_.header().stepCount; ++index)
-      if (steps[index].flags & kStepWatch) {
-        const long mounts =
-            raw::sys(__NR_openat, raw::kAtFdCwd, "/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-        if (mounts < 0)
-          return failed(Stage::Watch, mounts, index);
-        view_.mounts = (int)mounts;
-        break;
-      }
+    if (Failure failure = openMounts(plan_, view_))
+      return failure;
     long result = raw::sys(__NR_fchdir, root_); // short paths of the new root from here on
     if (result < 0)
       return failed(Stage::NewRoot, result);
@@ -72,9 +63,9 @@ public:
       if (Failure failure = buildReadOnly())
         return failure;
     for (uint32_t index = 0; index != plan_.header().stepCount; ++index) {
-      if (ahead_.whole ? ahead_.stands[index] : standsAlready(steps[index]))
+      if (ahead_.whole ? ahead_.stands[index] : standsAlready(plan_.steps()[index]))
         continue;
-      if (Failure failure = step(steps[index], index))
+      if (Failure failure = step(plan_.steps()[index], index))
         return failure;
       if (index % 64 == 63)
         closeSpent();
@@ -166,7 +157,7 @@ private:
 
   /// Descriptors of steps are closed together: one call each costs more than the steps.
   void closeSpent() {
-    const long kept = view_.mounts > root_ ? view_.mounts : root_;
+    const long kept = view_.lastKept > root_ ? view_.lastKept : root_;
     raw::sys(__NR_close_range, kept + 1, ~0u, 0);
   }
 
@@ -384,18 +375,7 @@ private:
     raw::sys(__NR_close, root_);
     if (result < 0)
       return failed(Stage::PivotRoot, result);
-    if (view_.mounts >= 0) {
-      // Forget what our own mounts have signalled, then look once: what was lost before is seen
-      // here.
-      struct pollfd entry = {view_.mounts, POLLPRI, 0};
-      struct timespec64 {
-        int64_t seconds, nanoseconds;
-      } none = {0, 0};
-      raw::sys(__NR_ppoll, &entry, 1, &none, 0, 0);
-      if (long lost = lostCover(plan_, view_); lost >= 0)
-        return failed(Stage::BindChanged, -116, (uint32_t)lost);
-    }
-    return {};
+    return beginWatch(plan_, view_);
   }
 
   const Plan& plan_;
@@ -457,19 +437,6 @@ Failure buildView(const Plan& plan, View& view, Ahead& ahead) {
       return failure;
   }
   return Builder(plan, view, ahead).build();
-}
-
-long lostCover(const Plan& plan, const View& view) {
-  for (uint32_t at = 0; at != view.watchedCount; ++at) {
-    const Watched& entry = view.watched[at];
-    struct stat status;
-    const long result =
-        raw::sys(__NR_newfstatat, raw::kAtFdCwd, plan.text(plan.steps()[entry.step].path), &status,
-                 raw::kAtNoFollow);
-    if (result < 0 || status.st_dev != entry.device || status.st_ino != entry.inode)
-      return entry.step;
-  }
-  return -1;
 }
 
 } // namespace gos::sandbox
