@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the toolchain and prints what it found; README.md says what each figure means.
-# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [format] [start] [gate] [sandbox] [stdsandbox] [cargo] [bindings] [goroutines]      without a name: vm check start sandbox
+# usage: run.sh [--gos PATH] [--rounds N] [vm] [check] [format] [start] [gate] [sandbox] [stdsandbox] [cargo] [bindings] [goroutines]      without a name: vm check start sandbox stdsandbox cargo goroutines, those whose peer is installed
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +15,8 @@ while [ $# -gt 0 ]; do
     *) sed -n '2,3s/^# //p' "$0" >&2; exit 2 ;;
   esac
 done
-[ ${#parts[@]} -gt 0 ] || parts=(vm check start sandbox)
+all=no
+[ ${#parts[@]} -gt 0 ] || { all=yes; parts=(vm check start sandbox stdsandbox cargo goroutines); }
 [ -x "$gos" ] || { echo "no release build at $gos: run ./dev build first" >&2; exit 1; }
 gos=$(readlink -f "$gos")
 work=$(mktemp -d)
@@ -152,6 +153,8 @@ gate() {
 build_sandbox_start() {
   [ ! -x "$work/sandbox_start" ] || return 0
   local build; build=$(dirname "$gos")/..
+  c++ -std=c++20 -O2 -I"$here/.." -ffreestanding -fno-exceptions -fno-rtti -fno-stack-protector -fno-asynchronous-unwind-tables \
+    -fno-pic -fno-pie -static -nostdlib -no-pie -Wno-missing-field-initializers -o "$work/sandbox_floor" "$here/sandbox_floor.cpp"
   c++ -std=c++17 -O2 -I"$here/../sandbox/library" -o "$work/sandbox_start" "$here/sandbox_start.cpp" -L"$build/lib" -lgossamer_sandbox -Wl,-rpath,"$build/lib"
 }
 
@@ -161,7 +164,7 @@ sandbox() {
   build_sandbox_start
   ( cd "$place"
     echo; echo "starting /bin/true through the library, alternating with posix_spawn"
-    "$work/sandbox_start" library
+    "$work/sandbox_start" library "$work/sandbox_floor"
     echo; echo "whole processes beside bubblewrap, alternating"
     "$work/sandbox_start" processes "$(dirname "$gos")/bwr" "$bwrap"
     "$work/sandbox_start" crowd "$(dirname "$gos")/bwr" "$bwrap"
@@ -283,4 +286,21 @@ bindings() {
     'BEGIN { printf "gos run without bindings %.1f ms, with unchanged ones %.1f ms: %.1f ms more (wanted: 30 ms)\n", a / 1000, b / 1000, (b - a) / 1000 }'
 }
 
-for part in "${parts[@]}"; do "$part"; done
+# peer_of PART: what a part is measured beside, where that is a package of its own.
+peer_of() {
+  case $1 in
+    vm) echo lua5.4 ;;
+    sandbox) echo bwrap ;;
+    cargo) echo cargo ;;
+    goroutines) echo go ;;
+  esac
+}
+
+for part in "${parts[@]}"; do
+  peer=$(peer_of "$part")
+  if [ "$all" = yes ] && [ -n "$peer" ] && ! command -v "$peer" > /dev/null; then
+    echo "$part is left out: $peer is not installed" >&2
+    continue
+  fi
+  "$part"
+done
