@@ -48,6 +48,19 @@ int connectTo(sockaddr* address, socklen_t size, int family, int type, int proto
   return verdict(::connect(fd, address, size));
 }
 
+/// The address of a local socket: a file's, or an abstract one.
+struct Local {
+  sockaddr_un name{};
+  socklen_t size = sizeof name;
+  Local(const char* text, bool abstract) {
+    name.sun_family = AF_UNIX;
+    std::strncpy(name.sun_path + abstract, text, sizeof name.sun_path - 2);
+    if (abstract)
+      size = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + std::strlen(text));
+  }
+  sockaddr* address() const { return reinterpret_cast<sockaddr*>(const_cast<sockaddr_un*>(&name)); }
+};
+
 struct Act {
   const char* name;
   int (*run)(char** operands);
@@ -155,20 +168,38 @@ const Act kActs[] = {
      }},
     {"unix",
      [](char** o) {
-       sockaddr_un address{};
-       address.sun_family = AF_UNIX;
-       std::strncpy(address.sun_path, o[0], sizeof address.sun_path - 1);
-       return connectTo(reinterpret_cast<sockaddr*>(&address), sizeof address, AF_UNIX,
-                        SOCK_STREAM);
+       Local name(o[0], false);
+       return connectTo(name.address(), name.size, AF_UNIX, SOCK_STREAM);
+     }},
+    {"unix-datagram",
+     [](char** o) {
+       const Local name(o[0], false);
+       const int fd = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+       return verdict(::sendto(fd, "x", 1, 0, name.address(), name.size));
      }},
     {"abstract",
      [](char** o) {
-       sockaddr_un address{};
-       address.sun_family = AF_UNIX;
-       std::strncpy(address.sun_path + 1, o[0], sizeof address.sun_path - 2);
-       return connectTo(reinterpret_cast<sockaddr*>(&address),
-                        socklen_t(offsetof(sockaddr_un, sun_path) + 1 + std::strlen(o[0])), AF_UNIX,
-                        SOCK_STREAM);
+       Local name(o[0], true);
+       return connectTo(name.address(), name.size, AF_UNIX, SOCK_STREAM);
+     }},
+    {"abstract-datagram",
+     [](char** o) {
+       const Local name(o[0], true);
+       const int fd = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+       return verdict(::sendto(fd, "x", 1, 0, name.address(), name.size));
+     }},
+    // listens under an abstract name until it is killed
+    {"abstract-hold",
+     [](char** o) {
+       const Local name(o[0], true);
+       const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
+       if (fd < 0 || ::bind(fd, name.address(), name.size) != 0 || ::listen(fd, 8) != 0)
+         return verdict(-1);
+       verdict(0);
+       std::fflush(stdout);
+       while (true)
+         ::pause();
+       return 0;
      }},
     {"socket",
      [](char** o) { return verdict(::socket(std::atoi(o[0]), std::atoi(o[1]), std::atoi(o[2]))); }},
