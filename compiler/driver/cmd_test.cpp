@@ -155,11 +155,10 @@ private:
           units = units.drop_front();
           start(open_.back(), runner);
         }
-        signal_ = runner.signal();
       } else if (!runner.isDone()) {
         runner.step();
-        signal_ = runner.signal();
       }
+      signal_ = runner.signal();
       if (signal_ == 0)
         closeFinished();
       llvm::outs().flush();

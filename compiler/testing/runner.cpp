@@ -1,6 +1,7 @@
 #include "compiler/testing/runner.h"
 
 #include "compiler/testing/protocol.h"
+#include "compiler/testing/watch.h"
 #include "compiler/testing/worker.h"
 #include "sandbox/sys_error.h"
 #include "sandbox/unique_fd.h"
@@ -10,16 +11,18 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <deque>
 #include <fcntl.h>
+#include <mutex>
 #include <poll.h>
+#include <pthread.h>
 #include <spawn.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -84,80 +87,8 @@ UniqueFd fixedMemory(size_t bytes) {
   return file;
 }
 
-constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr unsigned kMostWorkers = 1024;
-
-/// The groups that run, for a signal that comes while the next module is compiled.
-constinit std::atomic<pid_t> runningGroups[kMostWorkers];
-
-void endGroups(int number) {
-  for (std::atomic<pid_t>& group : runningGroups)
-    if (const pid_t pid = group.load(std::memory_order_relaxed); pid > 0)
-      ::kill(-pid, SIGKILL);
-  ::signal(number, SIG_DFL);
-  ::raise(number); // it comes when this has returned
-}
-
-/// The signals that the loop waits for, blocked while it lives; and the right to reap what the
-/// tests leave. While it is `Open` an interrupt ends the tests and then the program, whatever it is
-/// doing.
-class Watch {
-public:
-  Watch() {
-    sigemptyset(&set_);
-    sigaddset(&set_, SIGCHLD);
-    for (int number : kInterrupts)
-      sigaddset(&set_, number);
-    ::pthread_sigmask(SIG_BLOCK, &set_, &mask_);
-    fd_ = UniqueFd(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
-    (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    struct sigaction end = {};
-    end.sa_handler = endGroups;
-    sigemptyset(&end.sa_mask);
-    for (size_t i = 0; i != std::size(kInterrupts); ++i) {
-      ::sigaction(kInterrupts[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN) // as `nohup` has it
-        ::sigaction(kInterrupts[i], &end, nullptr);
-    }
-  }
-  ~Watch() {
-    for (size_t i = 0; i != std::size(kInterrupts); ++i)
-      ::sigaction(kInterrupts[i], &before_[i], nullptr);
-    (void)::prctl(PR_SET_CHILD_SUBREAPER, 0);
-    ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
-  }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-
-  class Open {
-  public:
-    explicit Open(const Watch& watch) : watch_(watch) {
-      ::pthread_sigmask(SIG_SETMASK, &watch_.mask_, nullptr);
-    }
-    ~Open() { ::pthread_sigmask(SIG_BLOCK, &watch_.set_, nullptr); }
-    Open(const Open&) = delete;
-    Open& operator=(const Open&) = delete;
-
-  private:
-    const Watch& watch_;
-  };
-  int fd() const { return fd_.get(); }
-  /// A signal that asks for the end, or 0.
-  int take() {
-    int asked = 0;
-    signalfd_siginfo info{};
-    while (retryInterrupted([&] { return ::read(fd_.get(), &info, sizeof info); }) ==
-           ssize_t(sizeof info))
-      if (info.ssi_signo != SIGCHLD)
-        asked = int(info.ssi_signo);
-    return asked;
-  }
-
-private:
-  sigset_t set_, mask_;
-  struct sigaction before_[std::size(kInterrupts)] = {};
-  UniqueFd fd_;
-};
+constexpr int kLookEvery = 20; // milliseconds, where a kernel does not tell of the end of a process
 
 /// A stream that is read up to a bound and then thrown away.
 struct Stream {
@@ -186,8 +117,8 @@ struct Stream {
 
 struct Worker {
   size_t job = 0;
-  unsigned place = 0; // in runningGroups
   pid_t pid = -1;
+  UniqueFd ended; // readable when it has; not valid where the kernel has no such descriptors
   Clock::time_point start, deadline;
   Stream output, error, record;
   UniqueFd reached; // memory that the worker marks places in
@@ -203,103 +134,153 @@ struct OpenBatch {
   UniqueFd module, foreign;
 };
 
+/// What became of a job.
+struct Slot {
+  Run run;
+  bool done = false;
+};
+
 } // namespace
 
+/// Two threads: the caller's starts workers and tells of them; the other one looks after those that
+/// run, whatever the caller is doing: compiling, or waiting for whoever reads what it prints. So a
+/// worker's limit and its pipes depend on nothing but the worker.
 class Runner::Machinery {
 public:
   Machinery(RunnerOptions options, Ended ended, Failed failed)
       : options_(std::move(options)), ended_(std::move(ended)), failed_(std::move(failed)),
         most_(std::min(kMostWorkers, options_.parallel
                                          ? options_.parallel
-                                         : std::max(1u, std::thread::hardware_concurrency()))),
-        places_(most_, false) {}
+                                         : std::max(1u, std::thread::hardware_concurrency()))) {
+    wake_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    error_ = !wake_ ? errno : watch_.error();
+    if (error_ != 0)
+      return;
+    sigset_t all, before;
+    sigfillset(&all); // signals are for the caller's thread
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    error_ = ::pthread_create(
+        &thread_, nullptr,
+        [](void* self) -> void* {
+          static_cast<Machinery*>(self)->lookAfter();
+          return nullptr;
+        },
+        this);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
   ~Machinery() {
+    if (error_ == 0) {
+      {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+      }
+      wake();
+      ::pthread_join(thread_, nullptr);
+    }
     killAll();
-    sweep();
+    endChildren();
   }
 
   llvm::Error add(Batch batch) {
+    if (error_ != 0)
+      return sysError("look after", "workers", error_);
     llvm::Expected<UniqueFd> module = sealedModule(batch.module);
     if (!module)
       return module.takeError();
     OpenBatch open;
-    open.first = count_;
     open.jobs = std::move(batch.jobs);
     open.directory = std::move(batch.directory);
     open.coverPlaces = batch.coverPlaces;
     open.module = std::move(*module);
     if (batch.foreignImage >= 0)
       open.foreign = lifted(batch.foreignImage);
-    count_ += open.jobs.size();
-    runs_.resize(count_ - told_);
-    done_.resize(count_ - told_, false);
-    batches_.push_back(std::move(open));
+    {
+      const std::lock_guard lock(mutex_);
+      open.first = count_;
+      count_ += open.jobs.size();
+      slots_.resize(count_ - told_);
+      batches_.push_back(std::move(open));
+    }
     startAll();
     return llvm::Error::success();
   }
 
-  bool wantsMore() const { return signal == 0 && next_ == count_ && workers_.size() < most_; }
+  bool wantsMore() const {
+    const std::lock_guard lock(mutex_);
+    return signal_ == 0 && next_ == count_ && workers_.size() < most_;
+  }
   bool isDone() const { return told_ >= std::min(count_, end_); }
+  int signal() const {
+    const std::lock_guard lock(mutex_);
+    return signal_;
+  }
 
   bool compile(llvm::function_ref<void()> work) {
-    signal = watch_.take();
-    if (signal != 0) {
-      killAll();
-      sweep();
-      return false;
+    {
+      const std::lock_guard lock(mutex_);
+      look(); // an interrupt that has come already ends the tests and no more
+      if (signal_ != 0)
+        return false;
+      isCompiling_ = true;
     }
-    const Watch::Open open(watch_);
-    work();
+    {
+      const Watch::Open open(watch_);
+      work();
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      isCompiling_ = false;
+    }
+    wake();
     return true;
   }
 
   void step() {
     startAll();
-    tell();
-    if (isDone() || signal != 0)
+    settle();
+    if (isDone())
       return;
-    wait();
-    dropBehindEnd();
-    if (signal != 0) {
-      tell();
-      killAll();
-      sweep();
-      return;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return signal_ != 0 || !finished_.empty() || workers_.empty(); });
     }
+    settle();
     startAll();
-    tell();
   }
-
-  int signal = 0;
 
 private:
-  void startAll() {
-    while (workers_.size() < most_ && next_ < std::min(count_, end_))
-      startNext();
+  // ---- the caller's thread ----------------------------------------------------------------------
+
+  void wake() {
+    const uint64_t one = 1;
+    (void)!::write(wake_.get(), &one, sizeof one);
   }
 
-  OpenBatch& batchOf(size_t job) {
-    return *std::prev(llvm::partition_point(
-        batches_, [&](const OpenBatch& batch) { return batch.first <= job; }));
+  void startAll() {
+    bool started = false;
+    {
+      const std::lock_guard lock(mutex_);
+      while (signal_ == 0 && workers_.size() < most_ && next_ < std::min(count_, end_)) {
+        startNext();
+        started = true;
+      }
+    }
+    if (started)
+      wake();
   }
 
   void startNext() {
     const size_t job = next_++;
     Worker worker;
     worker.job = job;
-    worker.place = unsigned(llvm::find(places_, false) - places_.begin());
-    const Job& what = batchOf(job).jobs[job - batchOf(job).first];
-    if (const int number = spawn(worker, batchOf(job), what); number != 0) {
+    const OpenBatch& batch = batchOf(job);
+    if (const int number = spawn(worker, batch, batch.jobs[job - batch.first]); number != 0) {
       runOf(job).code = number;
       finish(job);
       return;
     }
-    places_[worker.place] = true;
-    runningGroups[worker.place].store(worker.pid, std::memory_order_relaxed);
     workers_.push_back(std::move(worker));
   }
-
-  Run& runOf(size_t job) { return runs_[job - told_]; }
 
   /// 0, or the errno of what failed.
   int spawn(Worker& worker, const OpenBatch& batch, const Job& job) {
@@ -351,6 +332,7 @@ private:
     ::posix_spawnattr_destroy(&attributes);
     if (number != 0)
       return number;
+    worker.ended = UniqueFd(int(::syscall(SYS_pidfd_open, worker.pid, 0)));
     worker.output.fd = std::move(output.reader);
     worker.error.fd = std::move(error.reader);
     worker.record.fd = std::move(record.reader);
@@ -358,48 +340,112 @@ private:
     return 0;
   }
 
-  /// Sleeps until something happens: output, an end, a deadline, a signal.
-  void wait() {
-    // A child that ended while a module was compiled sends no signal any more.
-    if (llvm::any_of(workers_, hasEnded))
-      return look();
-    std::vector<pollfd> ends = {{watch_.fd(), POLLIN, 0}};
-    auto first = Clock::time_point::max();
-    for (Worker& worker : workers_) {
-      for (Stream* stream : {&worker.output, &worker.error, &worker.record})
-        if (stream->fd.valid())
-          ends.push_back({stream->fd.get(), POLLIN, 0});
-      if (!worker.timedOut)
-        first = std::min(first, worker.deadline);
+  /// Judges and tells of what has ended. With --fail-fast nothing behind the first failure of the
+  /// order counts, whatever ended first.
+  void settle() {
+    std::vector<size_t> fresh;
+    {
+      const std::lock_guard lock(mutex_);
+      fresh.swap(finished_);
     }
-    int sleep = -1;
-    if (first != Clock::time_point::max()) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(first - Clock::now()).count();
-      sleep = int(std::clamp<int64_t>(left + 1, 0, 1'000'000));
+    if (options_.failFast) {
+      for (size_t job : fresh)
+        if (job + 1 < end_ && failed_(job, runOf(job)))
+          end_ = job + 1;
+      const std::lock_guard lock(mutex_);
+      dropBehindEnd();
     }
-    (void)retryInterrupted([&] { return ::poll(ends.data(), ends.size(), sleep); });
-    look();
+    tell();
+  }
+
+  void dropBehindEnd() {
+    for (size_t i = 0; i < workers_.size();)
+      if (workers_[i].job >= end_) {
+        killGroup(workers_[i]);
+        workers_.erase(workers_.begin() + ptrdiff_t(i));
+      } else {
+        ++i;
+      }
+  }
+
+  /// Whoever hears of it may take its time: nothing is locked meanwhile.
+  void tell() {
+    while (told_ < std::min(count_, end_)) {
+      Run run;
+      const size_t job = told_;
+      {
+        const std::lock_guard lock(mutex_);
+        if (!slots_.front().done)
+          return;
+        run = std::move(slots_.front().run);
+        slots_.pop_front();
+        ++told_;
+        while (batches_.size() > 1 && batches_[1].first <= job)
+          batches_.pop_front();
+      }
+      ended_(job, run);
+    }
+  }
+
+  // ---- of both, locked --------------------------------------------------------------------------
+
+  OpenBatch& batchOf(size_t job) {
+    return *std::prev(llvm::partition_point(
+        batches_, [&](const OpenBatch& batch) { return batch.first <= job; }));
+  }
+
+  Run& runOf(size_t job) { return slots_[job - told_].run; }
+
+  void finish(size_t job) {
+    slots_[job - told_].done = true;
+    finished_.push_back(job);
+    changed_.notify_all();
+  }
+
+  void killAll() {
+    for (const Worker& worker : workers_)
+      killGroup(worker);
+    workers_.clear();
+  }
+
+  /// The group goes before its leader is reaped, so that its number is still its own.
+  static int killGroup(const Worker& worker) {
+    ::kill(-worker.pid, SIGKILL);
+    int status = 0;
+    (void)retryInterrupted([&] { return ::waitpid(worker.pid, &status, 0); });
+    return status;
   }
 
   void look() {
-    signal = watch_.take();
-    const auto now = Clock::now();
+    const int noted = watch_.takeNoted();
+    // While it compiles signals are the caller's, or of what it has started.
+    const int number = noted != 0 || isCompiling_ ? noted : watch_.takeWaiting();
+    lookAtWorkers();
+    if (number == 0)
+      return;
+    signal_ = number;
+    killAll();
+    endChildren();
+    if (isCompiling_)
+      endBySignal(number);
+    changed_.notify_all();
+  }
+
+  void lookAtWorkers() {
     for (size_t i = 0; i < workers_.size();) {
       Worker& worker = workers_[i];
       for (Stream* stream : {&worker.output, &worker.error, &worker.record})
         stream->drain();
-      const bool ended = hasEnded(worker);
-      if (!ended && !worker.timedOut && now >= worker.deadline) {
+      if (hasEnded(worker)) {
+        reap(worker);
+        workers_.erase(workers_.begin() + ptrdiff_t(i));
+        continue;
+      }
+      if (!worker.timedOut && Clock::now() >= worker.deadline) {
         worker.timedOut = true;
         ::kill(-worker.pid, SIGKILL);
       }
-      if (signal == 0 && ended) {
-        reap(worker);
-        forget(i);
-      } else {
-        ++i;
-      }
+      ++i;
     }
   }
 
@@ -409,20 +455,6 @@ private:
              return ::waitid(P_PID, id_t(worker.pid), &info, WEXITED | WNOHANG | WNOWAIT);
            }) == 0 &&
            info.si_pid == worker.pid;
-  }
-
-  void forget(size_t index) {
-    places_[workers_[index].place] = false;
-    workers_.erase(workers_.begin() + ptrdiff_t(index));
-  }
-
-  /// The group goes before its leader is reaped, so that its number is still its own.
-  static int killGroup(const Worker& worker) {
-    ::kill(-worker.pid, SIGKILL);
-    runningGroups[worker.place].store(0, std::memory_order_relaxed);
-    int status = 0;
-    (void)retryInterrupted([&] { return ::waitpid(worker.pid, &status, 0); });
-    return status;
   }
 
   void reap(Worker& worker) {
@@ -448,6 +480,9 @@ private:
     // It may have ended long before somebody looked: by its own word, where that is less.
     if (run.result && run.end == ProcessEnd::Exited)
       run.milliseconds = std::min(run.milliseconds, run.result->milliseconds);
+    // And long after its limit, if this process was stopped.
+    if (run.end == ProcessEnd::Exited && run.milliseconds > run.limitMilliseconds)
+      run.end = ProcessEnd::TimedOut;
     if (worker.reached.valid()) {
       run.reached.resize(batch.coverPlaces);
       const ssize_t got = retryInterrupted(
@@ -459,70 +494,47 @@ private:
     finish(worker.job);
   }
 
-  /// With --fail-fast nothing behind the first failure of the order counts, whatever ended first.
-  void finish(size_t job) {
-    done_[job - told_] = true;
-    if (options_.failFast && job + 1 < end_ && failed_(job, runOf(job)))
-      end_ = job + 1;
-  }
+  // ---- the thread that looks after workers ------------------------------------------------------
 
-  void dropBehindEnd() {
-    for (size_t i = 0; i < workers_.size();)
-      if (workers_[i].job >= end_) {
-        killGroup(workers_[i]);
-        forget(i);
-      } else {
-        ++i;
-      }
-  }
-
-  void tell() {
-    while (told_ < std::min(count_, end_) && done_.front()) {
-      const Run run = std::move(runs_.front());
-      runs_.pop_front();
-      done_.pop_front();
-      const size_t job = told_++;
-      while (batches_.size() > 1 && batches_[1].first <= job)
-        batches_.pop_front();
-      ended_(job, run);
+  void lookAfter() {
+    std::vector<pollfd> ends;
+    std::unique_lock lock(mutex_);
+    while (!stop_) {
+      const int sleep = gather(ends);
+      lock.unlock();
+      (void)retryInterrupted([&] { return ::poll(ends.data(), ends.size(), sleep); });
+      lock.lock();
+      uint64_t count = 0;
+      (void)!::read(wake_.get(), &count, sizeof count);
+      look();
     }
   }
 
-  void killAll() {
-    for (const Worker& worker : workers_)
-      killGroup(worker);
-    workers_.clear();
-    places_.assign(places_.size(), false);
-  }
-
-  /// Ends what left its group: with nobody above it, it has become ours.
-  static void sweep() {
-    for (unsigned round = 0; round != 1000; ++round) {
-      siginfo_t info{};
-      // Is there a child at all?
-      if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-        return;
-      const std::string place =
-          "/proc/self/task/" + llvm::utostr(uint64_t(::getpid())) + "/children";
-      const UniqueFd file(::open(place.c_str(), O_RDONLY | O_CLOEXEC));
-      char block[4096];
-      const ssize_t got = file.valid() ? ::read(file.get(), block, sizeof block) : 0;
-      if (got <= 0)
-        return;
-      StringRef rest(block, size_t(got));
-      if (rest.size() == sizeof block) // a number may be cut
-        rest = rest.substr(0, rest.rfind(' '));
-      while (!rest.empty()) {
-        auto [word, tail] = rest.split(' ');
-        rest = tail;
-        pid_t pid = 0;
-        if (word.trim().getAsInteger(10, pid) || pid <= 1)
-          continue;
-        ::kill(pid, SIGKILL);
-        int status = 0;
-        (void)retryInterrupted([&] { return ::waitpid(pid, &status, 0); });
+  /// What to wait for: output, an end, a signal, a word of the caller; and for how long at most.
+  int gather(std::vector<pollfd>& ends) const {
+    ends = {{wake_.get(), POLLIN, 0}, {watch_.noted(), POLLIN, 0}};
+    if (!isCompiling_)
+      ends.push_back({watch_.waiting(), POLLIN, 0});
+    int64_t sleep = -1;
+    const auto sooner = [&](int64_t milliseconds) {
+      sleep = sleep < 0 ? milliseconds : std::min(sleep, milliseconds);
+    };
+    const auto now = Clock::now();
+    for (const Worker& worker : workers_) {
+      for (const Stream* stream : {&worker.output, &worker.error, &worker.record})
+        if (stream->fd.valid())
+          ends.push_back({stream->fd.get(), POLLIN, 0});
+      if (worker.ended.valid())
+        ends.push_back({worker.ended.get(), POLLIN, 0});
+      else
+        sooner(kLookEvery);
+      if (!worker.timedOut) {
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(worker.deadline - now).count();
+        sooner(std::clamp<int64_t>(left + 1, 0, 1'000'000));
       }
     }
+    return int(sleep);
   }
 
   const RunnerOptions options_;
@@ -530,13 +542,22 @@ private:
   const Failed failed_;
   const unsigned most_;
   Watch watch_;
+  UniqueFd wake_; // an eventfd: there is something new to look after
+  int error_ = 0; // why there is no second thread
+  pthread_t thread_{};
+
+  // Changed by the caller's thread alone, and where both look at it, locked.
   std::deque<OpenBatch> batches_;
-  std::vector<Worker> workers_;
-  std::vector<bool> places_; // of runningGroups: taken
-  std::deque<Run> runs_;     // from job told_ on
-  std::deque<bool> done_;    // the same
   size_t next_ = 0, told_ = 0, count_ = 0;
-  size_t end_ = SIZE_MAX; // jobs from here on are not run, or not told
+  size_t end_ = SIZE_MAX; // jobs from here on are not run, or not told; the caller's alone
+
+  mutable std::mutex mutex_; // for all that follows
+  std::condition_variable changed_;
+  std::vector<Worker> workers_;
+  std::deque<Slot> slots_;       // from job told_ on; none comes or goes but by the caller's thread
+  std::vector<size_t> finished_; // not judged yet
+  bool isCompiling_ = false, stop_ = false;
+  int signal_ = 0;
 };
 
 Runner::Runner(RunnerOptions options, Ended ended, Failed failed)
@@ -560,7 +581,7 @@ void Runner::step() {
   machinery_->step();
 }
 int Runner::signal() const {
-  return machinery_->signal;
+  return machinery_->signal();
 }
 
 } // namespace gos::testing

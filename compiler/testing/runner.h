@@ -10,6 +10,8 @@
 //     runner.step();
 //   }
 //
+// A thread of its own looks after what runs, whatever the caller is doing.
+//
 // Threats: a test (and whatever it starts) is somebody else's code. It is kept from the compiler's
 // memory and descriptors, its output and its record are bounded, and when it ends its process group
 // is killed; what left the group becomes a child of the runner and is killed at the end.
