@@ -1,6 +1,7 @@
 // Types as written to types; paths to traits; signatures of functions.
 
 #include "compiler/check/checker.h"
+#include "compiler/resolve/removed_names.h"
 
 namespace gos::check {
 
@@ -253,18 +254,7 @@ Type* Checker::resolveTypePath(const Path& path, const ItemContext& context, Typ
       } else if (text == "Box" || text == "Rc" || text == "Arc") {
         engine_.report(ident.span, diag::NoIndirection, text);
       } else {
-        StringRef now;
-        for (auto [old, replacement] :
-             std::initializer_list<std::pair<StringRef, StringRef>>{{"HashMap", "Map"},
-                                                                    {"HashSet", "Set"},
-                                                                    {"VecDeque", "Deque"},
-                                                                    {"VecQueue", "Queue"},
-                                                                    {"VecStack", "Stack"},
-                                                                    {"BinaryHeap", "MaxHeap"},
-                                                                    {"MaxBinaryHeap", "MaxHeap"},
-                                                                    {"MinBinaryHeap", "MinHeap"}})
-          if (text == old)
-            now = replacement;
+        const StringRef now = resolve::nameNow(text);
         if (!now.empty()) {
           engine_.report(ident.span, diag::RemovedStdName, text, now);
         } else if (path.segments.size() == 1) {

@@ -1,5 +1,6 @@
 // `use`: what an imported name stands for.
 
+#include "compiler/resolve/removed_names.h"
 #include "compiler/resolve/resolver.h"
 #include "compiler/resolve/unbuilt.h"
 
@@ -217,19 +218,8 @@ void Resolver::resolveImport(Import& import) {
     const Binding* binding = lookupIn(module, segment.name, kAnything, from);
     if (!binding) {
       if (module->package == 0) {
-        StringRef removed;
         StringRef text = segment.name.text();
-        for (auto [old, now] :
-             std::initializer_list<std::pair<StringRef, StringRef>>{{"HashMap", "Map"},
-                                                                    {"HashSet", "Set"},
-                                                                    {"VecDeque", "Deque"},
-                                                                    {"VecQueue", "Queue"},
-                                                                    {"VecStack", "Stack"},
-                                                                    {"BinaryHeap", "MaxHeap"},
-                                                                    {"MaxBinaryHeap", "MaxHeap"},
-                                                                    {"MinBinaryHeap", "MinHeap"}})
-          if (text == old)
-            removed = now;
+        const StringRef removed = nameNow(text);
         if (!removed.empty()) {
           engine_.report(segment.span, diag::RemovedStdName, text, removed);
           return;
