@@ -462,17 +462,11 @@ private:
       uint64_t length = 0;
       if (layout.sequence == vm::SequenceKind::Array && !lengthOf(layout, length))
         break;
-      Owned made(vm_, id);
-      if (!keep(vm::fromObject(vm_.heap().newVec(id, 4)), made.slot()))
+      // One element is made, and stands in all places: each copies it before it is written to.
+      Owned element(vm_, layout.element);
+      if (length != 0 && !zero(layout.element, depth + 1, element.slot()))
         return false;
-      for (uint64_t i = 0; i < length; ++i) {
-        Value element = 0;
-        if (!zero(layout.element, depth + 1, element) ||
-            !(vm_.heap().push(vm::asVec(made.slot()), element) || full()))
-          return false;
-      }
-      out = made.take();
-      return true;
+      return keep(vm::fromObject(vm_.heap().newVecOf(id, length, element.take())), out);
     }
     case LayoutKind::Set:
     case LayoutKind::Map:

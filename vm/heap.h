@@ -107,6 +107,8 @@ public:
   StringObject* newStringWithCapacity(uint64_t capacity, LayoutId layout = {});
   /// Empty, with room for `capacity` elements in the object itself.
   VecObject* newVec(LayoutId layout, uint64_t capacity);
+  /// The element so often, which it takes over, also when there is no room.
+  VecObject* newVecOf(LayoutId layout, uint64_t count, Value element);
   /// Slots are zero.
   StructObject* newStruct(LayoutId layout);
   StructObject* newEnum(LayoutId layout, uint16_t variant);

@@ -136,6 +136,29 @@ bool Heap::reserveVec(VecObject* vec, uint64_t capacity) {
   return capacity <= kLargestCount && makeRoom(vec, 0, capacity - vec->length);
 }
 
+VecObject* Heap::newVecOf(LayoutId layout, uint64_t count, Value element) {
+  const LayoutInfo& shape = info(layout);
+  VecObject* vec = newVec(layout, count);
+  if (vec == nullptr) {
+    releaseValue(element, shape.elementIsReference);
+    return nullptr;
+  }
+  vec->length = count;
+  chargeElements(count, shape);
+  if (shape.byteStorage) {
+    std::memset(vec->bytes, int(uint8_t(element)), size_t(count));
+    return vec;
+  }
+  std::fill_n(vec->slots, count, element);
+  if (shape.elementIsReference) {
+    for (uint64_t i = 1; i < count; ++i)
+      retain(asObject(element));
+    if (count == 0)
+      release(asObject(element));
+  }
+  return vec;
+}
+
 bool Heap::push(VecObject* vec, Value value) {
   const LayoutInfo& shape = info(vec->layout);
   if (vec->length == vec->capacity && !makeRoom(vec, 0, 1)) {

@@ -138,7 +138,7 @@ inline Value wrapTo(Value value, unsigned width) {
     NEXT();                                                                                        \
   } while (false)
 
-Trap Vm::interpret() {
+Trap Vm::interpret(bool raised) {
   static const void* const kLabels[] = {
 #define GOS_OP(name, format) &&op_##name,
 #include "vm/opcodes.def"
@@ -159,6 +159,8 @@ Trap Vm::interpret() {
   uint64_t indexLength;
   uint64_t indexValue;
 
+  if (raised) [[unlikely]]
+    goto raisedElsewhere;
   NEXT();
 
   // ---- moves and constants ----

@@ -22,6 +22,7 @@ constexpr size_t kGuardBytes = size_t(64) << 10;
 constexpr uint32_t kMostCopied = uint32_t(64) << 10; // a larger stack is not copied at every turn
 constexpr uint32_t kTurnsBetweenLooks = 32;          // at timers and jobs, while somebody is ready
 constexpr size_t kShownWaiters = 20;
+constexpr auto kInterruptLook = std::chrono::milliseconds(50); // between two looks for Ctrl-C
 
 /// A goroutine starts and ends here, as a nested run does at its boundary.
 const Instruction kGoroutineCode[2] = {Instruction{uint64_t(kGoroutineEndOpcode)},
@@ -155,11 +156,13 @@ void Scheduler::putAway(Goroutine& goroutine) {
 bool Scheduler::evictShared() {
   if (!onShared_)
     return true;
-  Goroutine& goroutine = *std::exchange(onShared_, nullptr);
+  Goroutine& goroutine = *onShared_; // until it has another place
   const size_t frameBytes = goroutine.frames * sizeof(Frame);
   const size_t bytes = frameBytes + goroutine.slots * sizeof(Value);
-  if (bytes > kMostCopied && moveToOwnStack(goroutine))
+  if (bytes > kMostCopied && moveToOwnStack(goroutine)) {
+    onShared_ = nullptr;
     return true;
+  }
   if (goroutine.savedBytes < bytes || goroutine.savedBytes > 4 * bytes) {
     freeSaved(goroutine);
     if (!vm_.heap_.reserveScratch(bytes))
@@ -175,6 +178,7 @@ bool Scheduler::evictShared() {
   std::memcpy(goroutine.saved, sharedFrames_, frameBytes);
   std::memcpy(goroutine.saved + frameBytes, sharedStack_, goroutine.slots * sizeof(Value));
   vm_.heap_.chargeBytes(bytes);
+  onShared_ = nullptr;
   return true;
 }
 
@@ -253,6 +257,7 @@ Trap Scheduler::spawn(Value closure, Value task) {
   ++goroutine->cohort->live;
   ++goroutine->cohort->references;
   ++live_;
+  ++liveOfPart_;
   if (vm_.turnState_ != 0) // an uneven turn for who spawned it, too
     vm_.startSlice();
   return {};
@@ -276,8 +281,10 @@ Trap Scheduler::start(Value closure, Goroutine*& made) {
   if (!sharedStack_) {
     sharedStack_ = static_cast<Value*>(reserve(kStackSlots * sizeof(Value)));
     sharedFrames_ = static_cast<Frame*>(reserve(kFrameCount * sizeof(Frame)));
-    if (!sharedStack_ || !sharedFrames_)
-      return refuse(Trap::budget("address space", kStackSlots * sizeof(Value)));
+    if (!sharedStack_ || !sharedFrames_) {
+      vm_.heap_.noteRefusal();
+      return refuse(vm_.heapTrap());
+    }
   }
   ClosureObject* object = asClosure(closure);
   const RuntimeFunction& function = vm_.functions_[index(object->function)];
@@ -480,7 +487,7 @@ bool Scheduler::switchAway() {
   current_ = nullptr;
   if (!ready_.empty() && ++turns_ % kTurnsBetweenLooks == 0)
     collect(false);
-  if (ready_.empty() && !collect(true)) {
+  if (ready_.empty() && !lookForReady()) {
     vm_.pending_ = deadlock();
     current_ = main_;
     main_->state = Goroutine::State::Running;
@@ -494,13 +501,26 @@ bool Scheduler::switchAway() {
   current_ = &next;
   next.state = Goroutine::State::Running;
   if (!bringBack(next)) {
+    next.state = Goroutine::State::Ready;
+    ready_.push_front(next.slot);
     vm_.pending_ = vm_.heapTrap(); // with the place where main stands
     current_ = main_;
+    main_->state = Goroutine::State::Running;
     useMainStack();
     return false;
   }
   vm_.startSlice();
   return !next.deliver || deliver(next);
+}
+
+bool Scheduler::lookForReady() {
+  const bool forPart = mainWait_ == MainWait::ForPart;
+  collect(!forPart || liveOfPart_ != 0);
+  if (ready_.empty() && forPart) { // those that are left wait for what a later part may give them
+    mainWait_ = MainWait::No;
+    makeReady(*main_);
+  }
+  return !ready_.empty();
 }
 
 bool Scheduler::endSlice() {
@@ -557,6 +577,12 @@ bool Scheduler::collect(bool mayWait) {
     std::optional<std::chrono::steady_clock::time_point> until;
     if (!timers_.empty())
       until = timers_.front().when;
+    if (vm_.interrupted_) // nothing more is waited for
+      return false;
+    if (vm_.interruptible_) {
+      const auto look = std::chrono::steady_clock::now() + kInterruptLook;
+      until = until ? std::min(*until, look) : look;
+    }
     vm_.beforeWaiting();
     pool_->wait(until);
   }
@@ -579,21 +605,56 @@ void Scheduler::finishTask(Goroutine& goroutine, TaskState state, llvm::StringRe
   }
 }
 
-void Scheduler::retire(Goroutine& goroutine) {
-  vm_.heap_.release(asObject(std::exchange(goroutine.task, 0)));
+void Scheduler::letGo(Goroutine& goroutine) {
   vm_.heap_.releaseValue(std::exchange(goroutine.sent, 0), goroutine.sentIsReference);
   if (goroutine.selection)
     clear(*goroutine.selection);
   goroutine.selection.reset();
-  while (
-      goroutine
-          .inner) { // cohorts whose body a panic ended: their children go on as children of nobody
+  // Cohorts whose body a panic ended: their children go on as children of nobody.
+  while (goroutine.inner && goroutine.inner != root_) {
     Cohort* inner = goroutine.inner;
     goroutine.inner = inner->previous;
     inner->open = false;
     cancelCohort(*inner);
     unreference(inner);
   }
+}
+
+void Scheduler::freeMain() {
+  Goroutine& main = *main_;
+  const Ticket ticket{main.slot, main.serial};
+  ++main.serial; // what stands in queues for it is stale
+  if (main.running) {
+    main.running->cancel();
+    main.running = nullptr;
+    --jobs_;
+    pool_->forsake(ticket);
+  }
+  main.job.reset();
+  if (main.deliver)
+    vm_.heap_.releaseValue(std::exchange(main.wakeValue, 0), main.deliverReference);
+  main.deliver = false;
+  main.wakeTrap = {};
+  vm_.heap_.releaseValue(std::exchange(main.cancelValue, 0), main.deliverReference);
+  main.cancellable = false;
+  main.sendFailed = false;
+  main.shields = 0;
+  letGo(main);
+  if (main.state == Goroutine::State::Ready)
+    llvm::erase(ready_, main.slot);
+  main.state = Goroutine::State::Running;
+  main.waitsFor = WaitKind::Nothing;
+  mainWait_ = MainWait::No;
+}
+
+void Scheduler::beginPart() {
+  partBegin_ = nextNumber_;
+  liveOfPart_ = 0;
+}
+
+void Scheduler::retire(Goroutine& goroutine) {
+  vm_.heap_.release(asObject(std::exchange(goroutine.task, 0)));
+  letGo(goroutine);
   unreference(std::exchange(goroutine.cohort, nullptr));
   if (onShared_ == &goroutine)
     onShared_ = nullptr;
@@ -607,9 +668,10 @@ void Scheduler::retire(Goroutine& goroutine) {
     --daemons_;
     return;
   }
-  if (--live_ == 0 && waitsForAll_) {
-    waitsForAll_ = false;
-    main_->deliver = false;
+  if (goroutine.number >= partBegin_)
+    --liveOfPart_;
+  if (--live_ == 0 && mainWait_ != MainWait::No) {
+    mainWait_ = MainWait::No;
     makeReady(*main_);
   }
 }
@@ -647,19 +709,24 @@ void Scheduler::failCurrent(Trap trap) {
   retire(goroutine);
 }
 
-void Scheduler::abandon() {
-  if (current_ == main_)
-    return;
+void Scheduler::abandon(const TrapDetails& trap) {
+  Goroutine& goroutine = *current_;
+  goroutine.error.reset();
+  finishTask(goroutine, TaskFailed, trap.message);
+  leaveCohort(goroutine, true, trap.message);
+  mainWait_ = MainWait::No;
+  retire(goroutine);
   current_ = main_;
   useMainStack();
   vm_.unwind();
 }
 
-void Scheduler::waitForAll() {
-  waitsForAll_ = true;
+void Scheduler::waitForOthers(MainWait until) {
+  mainWait_ = until;
   main_->state = Goroutine::State::Waiting;
   main_->waitsFor = WaitKind::Cohort;
   main_->cancellable = false;
+  main_->deliver = false;
 }
 
 Trap Scheduler::deadlock() {

@@ -104,8 +104,12 @@ struct UnobservedFailure {
   std::string label;
   Trap trap;         // of a panic
   std::string error; // of an `Err`
-  Value task = 0;    // owned
+  Value task = 0;    // owned, until it is taken
 };
+
+/// What main waits for when its own code has ended: every goroutine to end, or each to have ended
+/// or to wait for what only another one could give.
+enum class MainWait : uint8_t { No, ForAll, ForPart };
 
 struct Goroutine {
   enum class State : uint8_t { Free, Ready, Running, Waiting };
@@ -258,7 +262,8 @@ public:
   void failWithError(std::string message);
   /// Somebody has looked at how this task ended.
   void observe(Value task);
-  std::vector<UnobservedFailure> takeUnobserved() { return std::move(unobserved_); }
+  /// The tasks of these are let go, and an identity no more.
+  std::vector<UnobservedFailure> takeUnobserved();
 
   // ---- for the loop
   // -------------------------------------------------------------------------------
@@ -274,10 +279,15 @@ public:
   /// The slice is used up: looks at timers and jobs. True if somebody else should have a turn; the
   /// current goroutine is then ready and to be switched away from.
   bool endSlice();
-  /// Back to main's stack, for good: the run ends with a trap.
-  void abandon();
-  /// Main waits until no goroutine is left.
-  void waitForAll();
+  /// The current goroutine, unwound, ended in a trap that ends the run: back to main's stack.
+  void abandon(const TrapDetails& trap);
+  /// Main's own code has ended, and it waits.
+  void waitForOthers(MainWait until);
+  /// Main's run has ended in a trap: it waits for nothing any more, and what it held is let go. For
+  /// the runs that may follow.
+  void freeMain();
+  /// Goroutines from here on belong to another part of the program (Vm::runPart).
+  void beginPart();
   uint32_t packageOfCurrent() const { return current_->package; }
 
 private:
@@ -310,6 +320,10 @@ private:
   bool evictShared();
   bool moveToOwnStack(Goroutine& goroutine);
   bool deliver(Goroutine& goroutine);
+  /// Nobody is ready: looks whether somebody will be, as long as main wants to wait for that.
+  bool lookForReady();
+  /// The queues of channels, cohorts and jobs know this goroutine no more.
+  void letGo(Goroutine& goroutine);
   void retire(Goroutine& goroutine);
   void finishTask(Goroutine& goroutine, TaskState state, llvm::StringRef message);
   void keepFailure(const Goroutine& goroutine, Trap trap, llvm::StringRef error);
@@ -343,7 +357,9 @@ private:
   std::shared_ptr<BlockingPool> pool_;
   size_t jobs_ = 0;
   uint64_t choice_ = 1;
-  bool waitsForAll_ = false;
+  MainWait mainWait_ = MainWait::No;
+  uint64_t partBegin_ = 1; // the number of its first goroutine
+  size_t liveOfPart_ = 0;
 
   // The second stack; mapped when the first goroutine starts.
   Value* sharedStack_ = nullptr;

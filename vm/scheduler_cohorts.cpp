@@ -115,6 +115,13 @@ void Scheduler::failWithError(std::string message) {
   current_->error = std::make_unique<std::string>(std::move(message));
 }
 
+std::vector<UnobservedFailure> Scheduler::takeUnobserved() {
+  std::vector<UnobservedFailure> taken = std::exchange(unobserved_, {});
+  for (UnobservedFailure& failure : taken)
+    vm_.heap_.release(asObject(std::exchange(failure.task, 0)));
+  return taken;
+}
+
 void Scheduler::observe(Value task) {
   for (size_t i = 0; i < unobserved_.size(); ++i)
     if (unobserved_[i].task == task) {

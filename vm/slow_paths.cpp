@@ -125,7 +125,7 @@ bool SlowPaths::survive(Vm& vm) {
   case TrapKind::Refused:
     break; // these end all of the program
   }
-  vm.scheduler_->abandon();
+  vm.scheduler_->abandon(*vm.pending_);
   return false;
 }
 
@@ -279,28 +279,13 @@ bool SlowPaths::newVec(Vm& vm, LayoutId layout, uint32_t count, const Value* out
 
 bool SlowPaths::newVecRepeat(Vm& vm, LayoutId layout, int64_t count, Value element,
                              Value& destination) {
-  const LayoutInfo& shape = vm.info(layout);
-  VecObject* vec = count < 0 ? nullptr : vm.heap_.newVec(layout, uint64_t(count));
-  if (vec == nullptr) {
-    vm.heap_.releaseValue(element, shape.elementIsReference);
-    return count < 0 ? raise(vm, Trap::panic("attempt to repeat an element " + llvm::itostr(count) +
-                                             " times"))
-                     : raiseHeap(vm);
+  if (count < 0) {
+    vm.heap_.releaseValue(element, vm.info(layout).elementIsReference);
+    return raise(vm, Trap::panic("attempt to repeat an element " + llvm::itostr(count) + " times"));
   }
-  vec->length = uint64_t(count);
-  if (shape.byteStorage) {
-    std::memset(vec->bytes, int(uint8_t(element)), size_t(count));
-    vm.heap_.chargeBytes(uint64_t(count));
-  } else {
-    std::fill_n(vec->slots, count, element);
-    vm.heap_.chargeElements(uint64_t(count), shape);
-    if (shape.elementIsReference) {
-      for (int64_t i = 1; i < count; ++i)
-        retain(asObject(element));
-      if (count == 0)
-        vm.heap_.release(asObject(element));
-    }
-  }
+  VecObject* vec = vm.heap_.newVecOf(layout, uint64_t(count), element);
+  if (vec == nullptr)
+    return raiseHeap(vm);
   vm.heap_.assign(destination, fromObject(vec));
   return true;
 }

@@ -344,8 +344,9 @@ void Vm::interrupt() {
 
 void Vm::endInterrupts() {
   interruptible_ = false;
-  if (!std::exchange(interrupted_, false))
+  if (!interrupted_)
     return;
+  interrupted_ = false;
   for (size_t i = 0; i < functions_.size(); ++i) {
     auto* code = const_cast<Instruction*>(functions_[i].code);
     const std::vector<Instruction>& source = module_.functions[i].code;
@@ -456,22 +457,34 @@ llvm::Error Vm::link(Import& import, const NativeImport& wanted) {
 // ---- running
 // ----------------------------------------------------------------------------------------
 
-Trap Vm::run(FunctionId function, Value& result) {
+Trap Vm::runPart(FunctionId function, Value& result) {
   result = 0;
-  if (!initialised_) {
-    initialised_ = true;
+  if (scheduler_ && nesting_ == 0)
+    scheduler_->beginPart();
+  Trap trap;
+  if (!std::exchange(initialised_, true) && module_.initialiser != FunctionId::None) {
     Value nothing = 0;
-    if (module_.initialiser != FunctionId::None)
-      if (Trap trap = call(module_.initialiser, {}, nothing))
-        return trap;
+    trap = call(module_.initialiser, {}, nothing);
   }
-  if (Trap trap = call(function, {}, result))
+  if (!trap)
+    trap = call(function, {}, result);
+  if (trap && scheduler_ && nesting_ == 0)
+    scheduler_->freeMain();
+  return trap;
+}
+
+Trap Vm::settle() {
+  return scheduler_ && nesting_ == 0 ? runOthers(MainWait::ForPart) : Trap();
+}
+
+Trap Vm::run(FunctionId function, Value& result) {
+  if (Trap trap = runPart(function, result))
     return trap;
   if (!scheduler_ || nesting_ != 0)
     return {};
   const bool isReference = index(function) < module_.functions.size() &&
                            this->isReference(module_.functions[index(function)].result);
-  Trap trap = runToEnd();
+  Trap trap = runOthers(MainWait::ForAll);
   // A fold has nobody who would look at the failure of a goroutine that was not joined.
   if (!trap && mode_ == Mode::Fold)
     for (UnobservedFailure& failure : scheduler_->takeUnobserved())
@@ -604,15 +617,17 @@ bool Vm::refill() {
   return steps_ >= 0;
 }
 
-Trap Vm::runToEnd() {
+Trap Vm::runOthers(MainWait until) {
   if (scheduler_->live() == 0)
     return {};
-  scheduler_->waitForAll();
-  if (!scheduler_->switchAway())
-    return std::move(pending_);
+  scheduler_->waitForOthers(until);
   ++nesting_;
-  Trap trap = interpret();
+  const bool goesOn = scheduler_->switchAway();
+  // The first turn may begin with a trap, which concerns its goroutine alone, as everywhere.
+  Trap trap = interpret(/*raised=*/!goesOn);
   --nesting_;
+  if (trap)
+    scheduler_->freeMain();
   return trap;
 }
 

@@ -97,6 +97,7 @@ struct FoldInput {
 /// A call in progress; vm/interpreter.cpp.
 struct RuntimeFunction;
 struct Frame;
+enum class MainWait : uint8_t; // vm/scheduler.h
 
 class Vm {
 public:
@@ -121,6 +122,12 @@ public:
   /// parameters, and the goroutines that it left, to their ends. A reference result is the
   /// caller's.
   Trap run(FunctionId function, Value& result);
+  /// The same for a program that comes in parts, each a run of its own, of `gos repl`: goroutines
+  /// stay for `settle`, and for the parts that follow.
+  Trap runPart(FunctionId function, Value& result);
+  /// Lets goroutines go on after a part, until each has ended or waits for what only another one
+  /// could give. For the world only those that this part has started are waited for.
+  Trap settle();
   /// Re-entrant: for hooks and for natives with callbacks. Takes over the arguments, also when it
   /// traps.
   Trap call(FunctionId function, llvm::ArrayRef<Value> arguments, Value& result);
@@ -257,8 +264,9 @@ private:
   Trap callForeign(Import& import, Arguments& arguments);
   Denial describeCall(Capability capability) const;
 
-  /// The loop: runs the frame on top until the boundary below it is reached. interpreter.cpp
-  Trap interpret();
+  /// The loop: runs the frame on top until the boundary below it is reached. With `raised` it
+  /// begins where a trap is handled that a turn of a goroutine began with. interpreter.cpp
+  Trap interpret(bool raised = false);
   Trap enter(const RuntimeFunction* function, llvm::ArrayRef<Value> arguments,
              const ClosureObject* closure, Value& result);
   void takeTrace(TrapDetails& details) const;
@@ -279,8 +287,8 @@ private:
   }
   /// Pops and releases the frames down to the boundary of the innermost run.
   void unwind();
-  /// Lets the goroutines that `main` left run to their ends.
-  Trap runToEnd();
+  /// Main gives way to the goroutines that it left, and comes back when the scheduler lets it.
+  Trap runOthers(MainWait until);
 
   const Module& module_;
   std::vector<LayoutInfo> layouts_;
@@ -302,7 +310,8 @@ private:
   /// which ever moves.
   std::vector<std::vector<Instruction>> code_;
   std::vector<Instruction> firstInstructions_; // by function, to take back what `interrupt` changed
-  bool interruptible_ = false, interrupted_ = false;
+  bool interruptible_ = false;
+  volatile bool interrupted_ = false; // by a signal handler
   Verified verified_;
   struct WatchedPlace {
     Instruction* at;

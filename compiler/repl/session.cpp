@@ -297,19 +297,46 @@ Session::Answer Session::describe(const vm::TrapDetails& trap) {
     return answer;
   }
   llvm::raw_string_ostream out(answer.message);
-  out << (trap.kind == vm::TrapKind::Panic ? "panic: " : "") << escapeForTextBlock(trap.message);
-  for (const vm::TraceFrame& frame : trap.trace) {
-    out << "\n  in " << escapeForText(frame.function);
-    const FileId file = setup_.sources.fileOf(frame.span);
+  const auto place = [&](Span span) {
+    const FileId file = setup_.sources.fileOf(span);
     if (file == FileId::None)
-      continue;
-    const LineColumn at = setup_.sources.locate(frame.span);
+      return;
+    const LineColumn at = setup_.sources.locate(span);
     out << " at " << escapeForText(setup_.sources.file(file).name) << ':' << at.line << ':'
         << at.column;
+  };
+  out << (trap.kind == vm::TrapKind::Panic ? "panic: " : "") << escapeForTextBlock(trap.message);
+  for (const vm::WaitingGoroutine& waiter : trap.waiters) {
+    out << "\n  "
+        << (waiter.number == 0 ? "this line" : "goroutine " + std::to_string(waiter.number));
+    if (!waiter.label.empty())
+      out << " (" << escapeForText(waiter.label) << ')';
+    out << " waits for " << waiter.what;
+    place(waiter.at.span);
+  }
+  if (trap.waitersOmitted)
+    out << "\n  and " << trap.waitersOmitted << " more goroutines";
+  for (const vm::TraceFrame& frame : trap.trace) {
+    out << "\n  in " << escapeForText(frame.function);
+    place(frame.span);
   }
   if (trap.traceOmitted)
     out << "\n  and " << trap.traceOmitted << " more calls";
   return answer;
+}
+
+void Session::reportGoroutines(Answer& answer) {
+  vm::Scheduler* scheduler = machine_->schedulerIfAny();
+  if (!scheduler)
+    return;
+  for (const vm::UnobservedFailure& failure : scheduler->takeUnobserved()) {
+    std::string note = "goroutine " + std::to_string(failure.number);
+    if (!failure.label.empty())
+      note += " (" + escapeForText(failure.label) + ")";
+    note += " failed: ";
+    note += failure.trap ? describe(*failure.trap).message : escapeForTextBlock(failure.error);
+    answer.notes.push_back(std::move(note));
+  }
 }
 
 Session::Answer Session::evaluate(StringRef text, StringRef name) {
@@ -432,17 +459,27 @@ Session::Answer Session::run(Line& line, std::vector<ast::Item*> items, Answer a
   }
 
   vm::Value result = 0;
-  vm::Trap trap;
+  vm::Trap trap, late;
   {
     Interruptible guard(*machine_);
-    trap = machine_->run(linked->entry, result);
+    trap = machine_->runPart(linked->entry, result);
+    if (!trap)
+      late = machine_->settle();
   }
   setup_.flush(*machine_);
-  if (trap) {
-    Answer failed = describe(*trap);
+  reportGoroutines(answer);
+  const auto failWith = [&](const vm::TrapDetails& details) {
+    Answer failed = describe(details);
     failed.gone = std::move(answer.gone);
+    failed.notes = std::move(answer.notes);
     return failed;
-  }
+  };
+  if (trap)
+    return failWith(*trap);
+  if (late && late->kind == vm::TrapKind::Exit)
+    return failWith(*late);
+  if (!late && wasInterrupted())
+    answer.notes.push_back("interrupted; goroutines that wait go on with the next line");
   // `?` may have ended the line with an error: nothing after it ran.
   const vm::LayoutId resultId = module_->functions[vm::index(linked->entry)].result;
   const vm::Layout& resultLayout = module_->layouts[vm::index(resultId)];
@@ -474,7 +511,7 @@ Session::Answer Session::run(Line& line, std::vector<ast::Item*> items, Answer a
     }
     setup_.flush(*machine_);
     if (shown && !buffer.overflowed())
-      return describe(*shown);
+      return failWith(*shown);
     answer.value = escapeForTextBlock(buffer.text());
     if (buffer.overflowed())
       answer.value += "...";
@@ -485,7 +522,8 @@ Session::Answer Session::run(Line& line, std::vector<ast::Item*> items, Answer a
     if (isa<ast::LetStmt>(statement) && !(line.value && statement == line.statements.back()))
       statements_.push_back(const_cast<ast::Stmt*>(statement));
   bindings_.insert(bindings_.end(), made.begin(), made.end());
-  return answer;
+  // The line itself had ended well, and its bindings are made.
+  return late ? failWith(*late) : answer;
 }
 
 std::vector<std::string> Session::words() const {

@@ -92,6 +92,8 @@ private:
   void dropStatement(const ast::Stmt* statement, std::vector<std::string>& gone);
   Answer run(Line& line, std::vector<ast::Item*> items, Answer answer);
   Answer describe(const vm::TrapDetails& trap);
+  /// Goroutines that ended badly since the last line, each as a note.
+  void reportGoroutines(Answer& answer);
   std::vector<const ast::Variable*> variablesOf(const ast::Stmt* statement) const;
 
   SessionSetup setup_;

@@ -303,3 +303,57 @@ TEST_CASE(
   CHECK(shown.exitedWith(0));
   CHECK(::access((place + "/made.txt").c_str(), F_OK) != 0);
 }
+
+TEST_CASE("a goroutine that waits takes nothing from the lines after it, which may wake it") {
+  const std::string begin = "use std::sync\nuse std::sync::channel\nlet keep = 42\n"
+                            "let t, r = channel::<i64>()\n"
+                            "let h = spawn(|| { t.send(1); println!(\"sent\"); 5 })\n";
+  const ChildResult woken = repl(begin + "keep\nkeep + 1\nr.recv()\nh.join()\n");
+  CHECK(woken.out == "42 : i64\n43 : i64\nsent\nSome(1) : Option<i64>\n"
+                     "Ok(5) : Result<i64, String>\n");
+  CHECK(woken.err == "");
+  CHECK(woken.exitedWith(0));
+  // It fails instead, when the line that is to blame for it has ended.
+  const ChildResult failed =
+      repl(begin + "t.close()\nkeep\nh.join()\nlet a = spawn(|| 6)\na.join()\n");
+  CHECK(failed.out == "42 : i64\nErr(\"send on closed channel\") : Result<i64, String>\n"
+                      "Ok(6) : Result<i64, String>\n");
+  CHECK(has(failed.err, "note: goroutine 1 failed: panic: send on closed channel\n"
+                        "  in closure in input at <line 5>:1:20\n"));
+  CHECK(!has(failed.err, "afresh"));
+}
+
+TEST_CASE("goroutines go on over many lines, fed by them") {
+  const ChildResult result = repl(
+      "use std::sync::channel\nlet t, r = channel::<i64>()\nlet done, wait = channel::<i64>()\n"
+      "let sum = spawn(|| { let mut n = 0\n while let Some(v) = r.recv() { n += v\n "
+      "println!(\"{n}\") }\n done.send(n)\n n })\n"
+      "t.send(1)\nt.send(20)\n5\nt.close()\nwait.recv()\nsum.join()\n");
+  CHECK(result.out == "1\n21\n5 : i64\nSome(21) : Option<i64>\nOk(21) : Result<i64, String>\n");
+  CHECK(result.err == "");
+}
+
+TEST_CASE("a line that waits for ever is a deadlock with its place, and costs nothing but itself") {
+  const ChildResult result =
+      repl("use std::sync::channel\nlet keep = 42\nlet t, r = channel::<i64>()\n"
+           "let h = spawn(|| r.recv())\nlet a, b = channel::<i64>()\nlet lost = b.recv()\n"
+           "keep\na.send(7)\nt.send(3)\nh.join()\nlet g = spawn(|| a.send(8))\nb.recv()\n");
+  CHECK(result.out == "42 : i64\nOk(Some(3)) : Result<Option<i64>, String>\n"
+                      "Some(8) : Option<i64>\n");
+  CHECK(has(result.err, "error: panic: deadlock: every goroutine waits for another one\n"
+                        "  this line waits for a value from a channel at <line 6>:1:12\n"
+                        "  goroutine 1 waits for a value from a channel at <line 4>:1:18\n"
+                        "  in input at <line 6>:1:12\n"));
+  CHECK(has(result.err, "  this line waits for a receiver of its value at <line 8>:1:1\n"));
+}
+
+TEST_CASE("a goroutine that fails is told under its line, whose binding stays") {
+  const ChildResult result =
+      repl("let xs = #[1]\nlet h = spawn(|| xs[3])\nxs\nlet e = spawn(|| { if xs.len() == 1 { "
+           "Err::<i64, String>(\"no\") } else { Ok(1) } })\nh.join().is_err()\n");
+  CHECK(result.out == "#[1] : Vec<i64>\ntrue : bool\n");
+  CHECK(has(result.err,
+            "note: goroutine 1 failed: panic: vec index out of bounds: the len is 1 but "
+            "the index is 3\n"));
+  CHECK(has(result.err, "note: goroutine 2 failed: no\n"));
+}

@@ -214,6 +214,23 @@ TEST_CASE(
   CHECK(terminal.answers("spin(5)\r", "5 : i64"));
 }
 
+TEST_CASE("waiting for the time is interrupted, the line's own and that for its goroutines") {
+  Terminal terminal;
+  CHECK(terminal.answers("use std::time\r", kPrompt));
+  // As above, what is printed differs from what is typed.
+  terminal.type("\x1b[200~{ spawn(|| time::sleep(9000000))\n println!(\"go\" + \"es\")\n "
+                "time::sleep(9000000) }\x1b[201~\r");
+  CHECK(terminal.waitFor("goes"));
+  CHECK(terminal.answers("\x03", "error: interrupted"));
+  CHECK(terminal.waitFor(kPrompt));
+  terminal.type("\x1b[200~let h = { println!(\"go\" + \"es\")\n spawn(|| time::sleep(9000000)) "
+                "}\x1b[201~\r");
+  CHECK(terminal.waitFor("goes"));
+  CHECK(terminal.answers("\x03", "note: interrupted"));
+  CHECK(terminal.waitFor(kPrompt));
+  CHECK(terminal.answers("{ let k = h\n 5 }\r", "5 : i64"));
+}
+
 TEST_CASE(
     "a program that ends itself ends the session with its code and leaves the terminal as it was") {
   Terminal terminal;

@@ -48,6 +48,13 @@ private:
   int64_t number_;
 };
 
+/// Its result cannot be made.
+class Broken final : public Job {
+public:
+  void work() override {}
+  Trap finish(Arguments&) override { return Trap::panic("the job is broken"); }
+};
+
 class Behind final : public Job {
 public:
   explicit Behind(bool isDroppable) : isDroppable_(isDroppable), door_(door) {}
@@ -128,6 +135,12 @@ Trap offloadBody(Arguments& arguments) {
   return scheduler(arguments).offload(arguments,
                                       std::make_unique<Behind>(arguments.integer(0) != 0));
 }
+Trap breakBody(Arguments& arguments) {
+  return scheduler(arguments).offload(arguments, std::make_unique<Broken>());
+}
+Trap endBody(Arguments&) {
+  return Trap::budget("patience", 1);
+}
 Trap openBody(Arguments& arguments) {
   door->open();
   return arguments.returnUnit();
@@ -153,7 +166,8 @@ Trap panicBody(Arguments&) {
 }
 
 constexpr Native kNatives[] = {
-    {"cancel", "", Capability::Pure, cancelBody},   {"daemon", "", Capability::Pure, daemonBody},
+    {"break", "", Capability::Pure, breakBody},     {"cancel", "", Capability::Pure, cancelBody},
+    {"daemon", "", Capability::Pure, daemonBody},   {"end", "", Capability::Pure, endBody},
     {"fail", "", Capability::Pure, failBody},       {"join", "", Capability::Pure, joinBody},
     {"offload", "", Capability::Pure, offloadBody}, {"open", "", Capability::Pure, openBody},
     {"panic", "", Capability::Pure, panicBody},     {"pop", "", Capability::Pure, popBody},
@@ -225,7 +239,7 @@ public:
       if (module.natives[i].name == native)
         return uint32_t(i);
     const bool answers = native == "wait" || native == "wake" || native == "fail" ||
-                         native == "sleep" || native == "offload";
+                         native == "sleep" || native == "offload" || native == "break";
     return addNative(native, {parameter}, answers ? kInt : kUnit);
   }
 
@@ -300,6 +314,131 @@ TEST_CASE("who is woken with a trap fails where it waits, and takes nobody with 
   REQUIRE(failures.size() == 1);
   CHECK(failures[0].number == 1);
   CHECK(failures[0].trap->message == "the queue is gone");
+}
+
+TEST_CASE("a turn that begins with a trap when main has ended concerns its goroutine alone") {
+  for (const bool isJob : {false, true}) {
+    CAPTURE(isJob);
+    Program program;
+    const FunctionId failing =
+        program.body({program.call(isJob ? "break" : "wait"), program.call("say", 9)}, "failing");
+    const FunctionId other = program.body({program.call("say", 2)});
+    // Whoever fails has the first turn after the end of main.
+    const FunctionId main =
+        isJob ? program.body({program.start(other), program.start(failing), program.call("yield"),
+                              program.call("say", 1)})
+              : program.body({program.start(failing), program.call("yield"), program.call("fail"),
+                              program.start(other), program.call("say", 1)});
+    Machine machine(program, Machine::programOptions(), table());
+    machine.run(main);
+    CHECK(notes->said == (isJob ? Said{2, 1} : Said{1, 2}));
+    const std::vector<UnobservedFailure> failures = machine.vm().scheduler().takeUnobserved();
+    REQUIRE(failures.size() == 1);
+    REQUIRE(failures[0].trap->trace.size() == 1);
+    CHECK(failures[0].trap->trace[0].function == "failing");
+  }
+}
+
+TEST_CASE("between two parts of a program goroutines stay, and nobody is said to be stuck") {
+  Program program;
+  const FunctionId waiter =
+      program.body({program.call("wait"), program.sayResult(), program.call("wait")});
+  const FunctionId first = program.body({program.start(waiter), program.call("say", 1)});
+  const FunctionId second = program.body({program.call("say", 2)});
+  const FunctionId third = program.body({program.call("wake", 5), program.call("say", 3)});
+  Machine machine(program, Machine::programOptions(), table());
+  for (const FunctionId part : {first, second, third}) {
+    Value result = 0;
+    CHECK_FALSE(machine.vm().runPart(part, result));
+    CHECK_FALSE(machine.vm().settle());
+  }
+  CHECK(notes->said == Said{1, 2, 3, 5});
+  CHECK(machine.vm().scheduler().live() == 1);
+  CHECK(llvm::StringRef(machine.message(second)).starts_with("deadlock")); // a run waits for all
+}
+
+TEST_CASE("a part waits for the timers of its own goroutines, and not for those of a failed one") {
+  Program program;
+  const FunctionId endless =
+      program.body({program.call("sleep", 3'000'000), program.call("say", 9)});
+  const FunctionId brief = program.body({program.call("sleep", 1), program.sayResult()});
+  const FunctionId failing = program.body({program.start(endless), program.call("panic")});
+  const FunctionId own = program.body({program.start(brief), program.call("say", 7)});
+  const FunctionId none = program.body({program.call("say", 8)});
+  Machine machine(program, Machine::programOptions(), table());
+  Value result = 0;
+  CHECK(bool(machine.vm().runPart(failing, result)));
+  CHECK_FALSE(machine.vm().runPart(own, result));
+  // While `endless` sleeps: it is older, and its time is not waited for once `brief` has ended.
+  CHECK_FALSE(machine.vm().settle());
+  CHECK_FALSE(machine.vm().runPart(none, result));
+  CHECK_FALSE(machine.vm().settle());
+  CHECK(notes->said == Said{7, 1, 8});
+}
+
+TEST_CASE("a part that is stuck leaves nothing that could wake a later one") {
+  Program program;
+  const FunctionId stuck = program.body({program.call("wait"), program.call("say", 9)});
+  const FunctionId waiter = program.body({program.call("wait"), program.sayResult()});
+  const FunctionId wakes = program.body(
+      {program.start(waiter), program.call("yield"), program.call("wake", 5), program.sayResult()});
+  Machine machine(program, Machine::programOptions(), table());
+  Value result = 0;
+  Trap trap = machine.vm().runPart(stuck, result);
+  REQUIRE(bool(trap));
+  REQUIRE(trap->trace.size() == 1);
+  CHECK(notes->queue.size() == 1);
+  CHECK_FALSE(machine.vm().runPart(wakes, result));
+  CHECK_FALSE(machine.vm().settle());
+  CHECK(notes->said == Said{1, 5});
+}
+
+TEST_CASE("a goroutine that ends a part takes nobody along into the next one") {
+  for (const bool afterMain : {false, true}) {
+    CAPTURE(afterMain);
+    Program program;
+    const FunctionId ends = program.body(
+        {program.call("wake", 4), program.call("end"), program.call("say", 9)}, "ends");
+    const FunctionId waiter = program.body({program.call("wait"), program.sayResult()});
+    const FunctionId first = afterMain
+                                 ? program.body({program.start(waiter), program.start(ends)})
+                                 : program.body({program.start(ends), program.start(waiter),
+                                                 program.call("wait"), program.call("say", 8)});
+    const FunctionId second = program.body({program.call("yield"), program.call("say", 1)});
+    const FunctionId stuck = program.body({program.call("wait"), program.call("say", 7)});
+    Machine machine(program, Machine::programOptions(), table());
+    Value result = 0;
+    Trap trap = machine.vm().runPart(first, result);
+    CHECK(bool(trap) != afterMain);
+    if (afterMain)
+      trap = machine.vm().settle();
+    REQUIRE(bool(trap));
+    CHECK(trap->kind == TrapKind::Budget);
+    CHECK(trap->trace[0].function == "ends");
+    CHECK_FALSE(machine.vm().runPart(second, result));
+    CHECK_FALSE(machine.vm().settle());
+    CHECK(notes->said == (afterMain ? Said{4, 1} : Said{1}));
+    trap = machine.vm().runPart(stuck, result);
+    REQUIRE(bool(trap));
+    CHECK(llvm::StringRef(trap->message).starts_with("deadlock"));
+  }
+}
+
+TEST_CASE("the cohort in which a part failed is not the one that the next part is in") {
+  Program program;
+  const FunctionId failing =
+      program.body({program.call("push", int(CohortPolicy::FailFast)), program.call("panic")});
+  const FunctionId waiter = program.body({program.call("wait", 77), program.sayResult()});
+  const FunctionId next = program.body(
+      {program.start(waiter), program.call("yield"), program.call("wake", 5), program.call("pop")});
+  Machine machine(program, Machine::programOptions(), table());
+  Value result = 0;
+  CHECK(bool(machine.vm().runPart(failing, result)));
+  CHECK_FALSE(machine.vm().runPart(next, result));
+  CHECK_FALSE(machine.vm().settle());
+  // There is none to leave.
+  CHECK(notes->said ==
+        Said{int64_t(llvm::StringRef("a cohort ends that has not begun").size()), 5});
 }
 
 TEST_CASE("a goroutine that only computes gives way to the others") {
