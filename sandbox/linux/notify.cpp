@@ -2,6 +2,7 @@
 
 #include "sandbox/sys_error.h"
 #include "sandbox/unique_fd.h"
+#include "sandbox/vfork_call.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -12,7 +13,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -399,7 +399,7 @@ private:
 };
 
 /// In the memory of the supervisor, with a stack of its own: raw calls, and nothing written.
-int tryListener(void*) {
+void tryListener(void*) {
   sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
   const sock_fprog program = {1, &allow};
   if (::syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
@@ -443,16 +443,9 @@ NotificationServer::create(int listener, FilterChoice choice) {
 }
 
 int listenerError() {
-  alignas(16) char stack[16384];
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int child =
-      ::clone(tryListener, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr);
-  const int cloneError = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const int child = vforkCall(tryListener, nullptr, SIGCHLD);
   if (child < 0)
-    return cloneError;
+    return -child;
   int status = 0;
   if (retryInterrupted([&] { return ::waitpid(child, &status, __WALL); }) != child)
     return errno;

@@ -18,7 +18,7 @@ namespace {
 }
 } // namespace
 
-int postFork(void* argument) noexcept {
+void postFork(void* argument) noexcept {
   PostFork& work = *static_cast<PostFork*>(argument);
   // Every source has a number above these, so no step takes one away that a later step needs.
   for (int number = 0; number != kFirstFreeFd; ++number) {

@@ -16,7 +16,7 @@ struct PostFork {
   volatile int32_t failedError;
 };
 
-/// The function for clone(2). Never returns to the caller.
-int postFork(void* argument) noexcept;
+/// What `vforkCall` runs.
+void postFork(void* argument) noexcept;
 
 } // namespace gos::sandbox

@@ -5,6 +5,7 @@
 #include "sandbox/linux/view.h"
 #include "sandbox/policy/policy.h"
 #include "sandbox/sys_error.h"
+#include "sandbox/vfork_call.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -97,8 +98,8 @@ int cloneFlags(uint32_t namespaces) {
   return flags;
 }
 
-int nothing(void*) {
-  return 0;
+void endAtOnce(void*) {
+  ::_exit(0);
 }
 /// A clone with both namespaces was refused: is it the one of users, or that of processes?
 Stage missingNamespace(int cloned) {
@@ -106,13 +107,7 @@ Stage missingNamespace(int cloned) {
     return Stage::Clone;
   if ((cloned & CLONE_NEWUSER) == 0)
     return Stage::PidNamespace;
-  alignas(16) char stack[8192];
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int id =
-      ::clone(nothing, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_NEWUSER, nullptr);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const int id = vforkCall(endAtOnce, nullptr, CLONE_NEWUSER);
   if (id < 0)
     return Stage::Clone;
   (void)retryInterrupted([&] { return ::waitpid(id, nullptr, __WALL); });
@@ -274,17 +269,10 @@ llvm::Expected<Child> Child::begin(const Beginning& beginning, const int (&strea
   work.arguments = arguments.data();
   work.keepCapabilities = mapped;
 
-  sigset_t all, before;
-  ::sigfillset(&all);
-  alignas(16) char stack[32768];
   int pidFd = -1;
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int id = ::clone(postFork, stack + sizeof stack,
-                         CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD | cloned, &work, &pidFd);
-  const int cloneError = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const int id = vforkCall(postFork, &work, CLONE_PIDFD | SIGCHLD | uint32_t(cloned), &pidFd);
   if (id < 0)
-    return failure(missingNamespace(cloned), cloneError);
+    return failure(missingNamespace(cloned), -id);
   child.pidFd_ = UniqueFd(pidFd);
   child.id_ = id;
   child.plan_ = std::move(*file);
