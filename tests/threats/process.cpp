@@ -64,8 +64,9 @@ std::vector<std::string> cleanEnvironment(const Launch& launch) {
   fallback("PATH", "/usr/local/bin:/usr/bin:/bin");
   fallback("HOME", "/nonexistent");
   fallback("LANG", "C.UTF-8");
-  if (const char* options = std::getenv("ASAN_OPTIONS"))
-    fallback("ASAN_OPTIONS", options);
+  for (const char* name : {"ASAN_OPTIONS", "TSAN_OPTIONS"})
+    if (const char* options = std::getenv(name))
+      fallback(name, options);
   for (const auto& [key, value] : launch.environment)
     environment.push_back(key + "=" + value);
   return environment;

@@ -122,6 +122,10 @@ void checkNoSideEffect(const std::vector<SystemCall>& calls, const Tree& tree) {
   size_t started = 0;
   for (const SystemCall& call : calls) {
     const StringRef name = call.name, text = call.text;
+#ifdef GOS_SANITIZED // whose run-time part begins with a file of its own
+    if (text.contains("/tsan.rodata."))
+      continue;
+#endif
     if (name == "execve" || name == "execveat")
       started += !call.failed;
     const bool process = name == "fork" || name == "vfork" ||
