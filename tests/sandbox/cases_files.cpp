@@ -317,6 +317,31 @@ TEST_CASE("B017 any name can be granted, entered, denied") {
       for (char byte : json.out)
         CHECK((byte == '\n' || (byte >= ' ' && byte < 0x7f)));
     }
+    // As a word of its own, where a reader of options could take it for one.
+    How above;
+    above.directory = room.top();
+    const std::string file = room.top() + "/-leading/f";
+    for (const std::vector<std::string>& flags :
+         {std::vector<std::string>{"--ro", "-leading"}, {"--ro=-leading"}, {"--rw", "-leading"}}) {
+      CAPTURE(flags[0]);
+      std::vector<std::string> words = {"--level", level, "--workdir", "p"};
+      words.insert(words.end(), flags.begin(), flags.end());
+      words.insert(words.end(), {"cat", file});
+      const Outcome read = room.bwrRaw(words, above);
+      CHECK_MESSAGE(read.out == "text", read.err);
+    }
+    const Outcome moved =
+        room.bwrRaw({"--level", level, "--workdir", "-leading", "cat", "f"}, above);
+    CHECK_MESSAGE(moved.out == "text", moved.err);
+    if (level != "basic") {
+      // Not granted it is not there, and denied it is closed.
+      CHECK(room.bwr(level, {}, {"cat", file}).code != 0);
+      const Outcome shut =
+          room.bwrRaw({"--level", level, "--workdir", "p", "--ro", ".", "--deny", "-leading", "--",
+                       "sh", "-c", "cat " + file + "; cat " + room.top() + "/a:b/f"},
+                      above);
+      CHECK_MESSAGE(shut.out == "text", shut.err);
+    }
     // A path of about 3,900 bytes.
     std::string deep = room.top();
     while (deep.size() < 3600)

@@ -126,6 +126,37 @@ TEST_CASE("B069 the object goes where it can go, and waits for nobody") {
   });
 }
 
+TEST_CASE("B069 the object says what the run took and what was left of it") {
+  each(levels(), [](const Room& room, const std::string& level) {
+    const std::string sleeper = "sleep " + unique(69);
+    room.write("burn.py", "import time\nwhile time.process_time() < 0.35: pass\n");
+    const std::string script = "python3 burn.py && sleep 0.5 && { " + sleeper +
+                               " >/dev/null 2>&1 & } && echo $TMPDIR >where && touch $TMPDIR/mine";
+    const Outcome busy = room.bwrShell(level, {"--json"}, script);
+    const llvm::json::Object object = objectOf(busy.err);
+    CHECK(object.getInteger("code") == 0);
+    CHECK(object.getNumber("cpu_seconds").value_or(0) >= 0.3);
+    CHECK(object.getNumber("wall_seconds").value_or(0) >= 0.8);
+    CHECK(object.getInteger("peak_bytes").value_or(0) > 1000000);
+    REQUIRE(object.getObject("cleaned") != nullptr);
+    CHECK(object.getObject("cleaned")->getInteger("processes") == 1);
+    CHECK(object.getObject("cleaned")->getBoolean("temporary_directory") == true);
+    CHECK(processesWith(sleeper).empty());
+    // One that takes and leaves nothing says so: the figures are its own.
+    const llvm::json::Object idle = objectOf(room.bwr(level, {"--json"}, {"true"}).err);
+    CHECK(idle.getNumber("cpu_seconds").value_or(1000) <
+          object.getNumber("cpu_seconds").value_or(0));
+    CHECK(idle.getObject("cleaned")->getInteger("processes") == 0);
+    // Five that are left are five, whatever they did to stay.
+    const llvm::json::Object five =
+        objectOf(room.bwrShell(level, {"--json"},
+                               "for i in 1 2 3 4 5; do setsid " + sleeper +
+                                   " </dev/null >/dev/null 2>&1 & done")
+                     .err);
+    CHECK(five.getObject("cleaned")->getInteger("processes") == 5);
+  });
+}
+
 TEST_CASE("B069 a mistake is an object too, wherever --json stands") {
   const Room room(identities().back());
   for (const std::vector<std::string>& words :

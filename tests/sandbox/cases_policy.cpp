@@ -146,24 +146,62 @@ TEST_CASE("T127 what is not there cannot be granted, and stays away where it is 
 }
 
 TEST_CASE("T128 what is judged is what is mounted, while names are exchanged") {
+  if (!installed("python3"))
+    return skip("T128", "python3 is not installed");
   each(confining(), [](const Room& room, const std::string& level) {
-    room.makeDirectory("grant");
-    room.write("grant/f", "honest");
-    room.makeDirectory(room.home() + "/.ssh");
-    room.write(room.home() + "/.ssh/f", "k9-secret");
-    room.link(room.home() + "/.ssh", "evil");
-    CHECK(room.shell("cat evil/f").out == "k9-secret");
-    // exchanges grant and evil for as long as the file `go` is there
-    const std::string rig = "import ctypes, os\nl = ctypes.CDLL(None)\nwhile os.path.exists('go'): "
-                            "l.renameat2(-100, b'grant', -100, b'evil', 2)\n";
-    room.write("rig.py", rig);
-    room.write("go", "");
-    const Outcome outcome =
-        room.shell("python3 rig.py & i=0; while [ $i -lt 60 ]; do " + bwrPath() + " --level " +
-                   level + " --workdir " + room.project() +
-                   " --ro grant -- cat grant/f; echo; i=$((i+1)); done 2>/dev/null; rm go; wait");
-    CHECK_FALSE(contains(outcome.out, "k9-secret"));
-    CHECK(outcome.code == 0);
+    // `grant` and `parent/.ssh` are the project's own; `evil` and `around` lead to what is denied.
+    const std::string ssh = room.home() + "/.ssh";
+    for (const std::string& made : {room.path("grant"), room.path("parent/.ssh"), ssh})
+      room.makeDirectory(made);
+    room.write("grant/f", "honest\n");
+    room.write("parent/.ssh/f", "honest\n");
+    room.write(ssh + "/f", "k9-secret\n");
+    room.link(ssh, "evil");
+    room.link(room.home(), "around");
+    // Exchanges two names for as long as the file `go` is there.
+    room.write("rig.py", "import ctypes, os, sys\nl = ctypes.CDLL(None)\nopen('on', 'w')\n"
+                         "a, b = (os.fsencode(word) for word in sys.argv[1:])\n"
+                         "while os.path.exists('go'): l.renameat2(-100, a, -100, b, 2)\n");
+    struct Exchange {
+      const char *honest, *evil, *flags, *file; // FLAGS are in front of the name that is judged
+    };
+    const Exchange exchanges[] = {
+        {"grant", "evil", "--ro grant", "grant/f"},
+        {"grant", "evil", "--rw grant", "grant/f"},
+        {"grant", "evil", "--ro grant/f", "grant/f"},
+        {"parent", "around", "--ro parent/.ssh", "parent/.ssh/f"},
+        {"grant", "evil", "--workdir grant", "f"},
+    };
+    for (const Exchange& exchange : exchanges) {
+      CAPTURE(std::string(exchange.flags));
+      CAPTURE(std::string(exchange.honest));
+      const std::string rigged = "rm -f on; touch go; python3 rig.py " +
+                                 std::string(exchange.honest) + " " + exchange.evil +
+                                 " & while [ ! -e on ]; do sleep 0.01; done; i=0; ";
+      // The control: who opens the name twice meets both.
+      const std::string name = exchange.file == std::string("f") ? "grant/f" : exchange.file;
+      const Outcome open = room.shell(
+          rigged + "while [ $i -lt 200000 ] && [ \"$a$b\" != 11 ]; do { read x <" + name +
+          "; } 2>/dev/null; case $x in honest) a=1;; k9-secret) b=1;; esac; i=$((i + 1)); done; "
+          "rm go; wait; echo $a$b");
+      CHECK_MESSAGE(open.out == "11\n", open.err);
+      // Runs without number, and more of them until one was let in.
+      const Outcome outcome = room.shell(
+          rigged + "while [ $i -lt 15 ] || { [ $i -lt 1000 ] && ! grep -q honest seen; }; do " +
+          bwrPath() + " --level " + level + " " + exchange.flags + " -- cat " + exchange.file +
+          " >>seen 2>>said; i=$((i + 1)); done; rm go; wait; cat seen; rm seen");
+      CHECK(outcome.code == 0);
+      CHECK(contains(outcome.out, "honest\n"));
+      CHECK_FALSE(contains(outcome.out, "k9-secret"));
+      // Both names are as they were, whoever lost the race last.
+      if (!std::filesystem::is_symlink(room.path(exchange.honest)))
+        continue;
+      CHECK(room.shell(std::string("mv -T ") + exchange.honest + " x && mv -T " + exchange.evil +
+                       " " + exchange.honest + " && mv -T x " + exchange.evil)
+                .code == 0);
+    }
+    // Some met the denial, so the rig was quick enough for us too.
+    CHECK(contains(room.read("said"), "bwr: "));
   });
 }
 
@@ -430,19 +468,27 @@ TEST_CASE("bad input: a closed input, a full disk, and no /proc") {
     const std::string copy = "/usr/local/bin/gosbox-" + std::to_string(::getpid());
     std::filesystem::copy_file(bwrPath(), copy);
     const std::string run = "HOME=/nonexistent " + copy + " --level " + level + " -- ";
-    const std::string full =
-        "mkdir -p /tmp/gosbox-p-$$; cd /tmp/gosbox-p-$$; mount -t tmpfs -o size=64k x /var/tmp; "
-        "head -c 100000 /dev/zero >/var/tmp/f 2>/dev/null; " +
-        run + "touch ran; echo code $?; ls; ls /var/tmp; cd /; rm -r /tmp/gosbox-p-$$";
-    const Outcome disk = room.plain({"unshare", "-m", "sh", "-c", full});
-    // Either there is room for what bwr itself needs, and the command runs, or it says what is
-    // full.
-    if (contains(disk.out, "code 0")) {
-      CHECK(disk.out == "code 0\nran\nf\n");
+    // A disk of one MiB, filled until no directory can be made, is what both temps are.
+    const std::string place = "/usr/local/gosbox-" + std::to_string(::getpid());
+    std::filesystem::create_directory(place);
+    const std::string disk = "cd " + place +
+                             " && truncate -s 1M image && mke2fs -q -m 0 -N 256 image && "
+                             "mount -o loop image /var/tmp && mount --bind /var/tmp /tmp || exit; ";
+    const std::string fill = "cat /dev/zero >/var/tmp/f; i=0; "
+                             "while mkdir /var/tmp/d$i; do i=$((i + 1)); done; ";
+    const std::string start = run + "touch ran 2>message; echo code $?; ls; cat message";
+    const Outcome roomy = room.plain({"unshare", "-m", "sh", "-c", disk + start});
+    const Outcome full =
+        room.plain({"unshare", "-m", "sh", "-c",
+                    disk + fill.substr(0, fill.size() - 2) + " 2>/dev/null; rm -f ran; " + start});
+    if (roomy.out.empty()) {
+      skip("a full disk", "no disk can be made here: " + roomy.err);
     } else {
-      CHECK_MESSAGE(disk.out == "code 126\nf\n", disk.err);
-      CHECK_MESSAGE(contains(disk.err, "no space left on device"), disk.err);
+      CHECK(roomy.out == "code 0\nimage\nmessage\nran\n");
+      CHECK(llvm::StringRef(full.out).starts_with("code 126\nimage\nmessage\nbwr: "));
+      CHECK_MESSAGE(contains(full.out, "no space left on device"), full.out);
     }
+    std::filesystem::remove_all(place);
     const Outcome bare = room.plain(
         {"unshare", "-m", "sh", "-c", "umount -l /proc && " + run + "touch ran; echo code $?"});
 #ifndef GOS_SANITIZED // whose run-time part itself needs /proc
