@@ -632,8 +632,7 @@ private:
 
   // ---- parallel.cpp ----
   void noteParallel(const FunctionItem* function, ArrayRef<Expr*> ordered, size_t skip);
-  std::string effectOf(Expr* expr, const ClosureExpr* closure, unsigned depth);
-  std::string effectOfFunction(FunctionItem* function);
+  bool isParallel(const FunctionItem* function);
   void checkParallel();
 
   // ---- closures.cpp ----
@@ -715,8 +714,7 @@ private:
     Expr* argument;
     StringRef function;
   };
-  std::vector<ParallelCallback> parallel_; // judged when all bodies are checked
-  llvm::DenseMap<const FunctionItem*, std::string> effects_;
+  std::vector<ParallelCallback> parallel_;    // judged when all bodies are checked
   std::vector<ConstArgument> constArguments_; // of all items, for judgeLengths
   std::vector<std::pair<Type*, Span>> heaps_; // in signatures and fields, to be judged
   llvm::SmallPtrSet<Type*, 8> judgedHeaps_;
@@ -738,6 +736,7 @@ private:
       typeInfoName_, fieldOfName_, toStringName_, forName_, rangeName_;
 
   friend class Program;
+  friend class Effects;
   friend class FlowWalk;
 };
 

@@ -584,8 +584,9 @@ Type* Checker::checkPath(PathExpr* expr, Type* expected) {
       function = chosen;
       value.item = chosen;
     }
-    if (fateOfArguments(function) == ClosureFate::Spawned) {
-      // Where a goroutine may start, and what it may hold, is looked at where it is written.
+    if (fateOfArguments(function) == ClosureFate::Spawned || isParallel(function)) {
+      // Where a goroutine may start, what it may hold, and what a callback does is looked at where
+      // it is written.
       engine_.report(expr->span, diag::StdFunctionAsValue, function->name.name.text());
       return types_.error();
     }
