@@ -347,7 +347,7 @@ private:
       child_.finish();
       if (adoptsOrphans_)
         result_.killed = killOrphans();
-      finish(128 + SIGKILL, SIGKILL);
+      finish(128 + SIGKILL, SIGKILL, /*temporaryGone=*/false);
       const bool ownTable = (plan_.namespaces & kPidNamespace) != 0;
       if (wait && !started_ && ownTable) // nobody would be told later: the descriptors are closed
         return problem(RunProblem::Policy, "the run was killed before its command started");
@@ -383,10 +383,11 @@ private:
       result_.killed = message.killed;
       result_.networkRefused = (message.flags & kNetworkRefused) != 0;
       const int status = message.status;
+      const bool temporaryGone = (message.flags & kTempGone) != 0;
       if (WIFSIGNALED(status))
-        finish(128 + WTERMSIG(status), WTERMSIG(status));
+        finish(128 + WTERMSIG(status), WTERMSIG(status), temporaryGone);
       else
-        finish(WEXITSTATUS(status), 0);
+        finish(WEXITSTATUS(status), 0, temporaryGone);
       return remember(Event::Ended, wait);
     }
     case ControlKind::ProbeResult:
@@ -408,7 +409,7 @@ private:
     return event;
   }
 
-  void finish(int code, int signal) {
+  void finish(int code, int signal, bool temporaryGone) {
     result_.wallSeconds = now() - begin_;
     // Of the run nothing is left but the first process, which takes its namespaces down. What is
     // outside of them is looked after meanwhile.
@@ -420,6 +421,8 @@ private:
     for (const std::string& path : guards_)
       if (::stat(path.c_str(), &status) == 0)
         result_.createdGuards.push_back(path);
+    if (temporaryGone)
+      temporary_.remove(); // only lets go of it, for which a file system on disk takes its time
     temporary_.removeLeftovers();
     child_.finish();
     result_.temporaryRemoved = temporary_.remove();

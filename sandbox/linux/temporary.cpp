@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <atomic>
 #include <cerrno>
 #include <ctime>
 #include <dirent.h>
@@ -21,6 +22,7 @@ namespace {
 constexpr llvm::StringLiteral kPrefix = "bwr-run-";
 /// A crowded temp is not searched through at every start.
 constexpr int kMostSwept = 512;
+constexpr int64_t kSweepEvery = 1000; // milliseconds
 
 bool isOurs(int directory) {
   struct stat status{};
@@ -120,7 +122,14 @@ llvm::Expected<TemporaryDirectory> TemporaryDirectory::create() {
 }
 
 void TemporaryDirectory::removeLeftovers() const {
-  if (parent_)
+  // A program that starts one run after the other does not look after each.
+  static std::atomic<int64_t> nextLook = 0; // milliseconds of the monotonic clock
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const int64_t milliseconds = int64_t(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+  int64_t due = nextLook;
+  if (parent_ && milliseconds >= due &&
+      nextLook.compare_exchange_strong(due, milliseconds + kSweepEvery))
     sweep(parent_.get());
 }
 

@@ -27,7 +27,8 @@ public:
   int parent() const { return parent_.get(); }
   int directory() const { return directory_.get(); }
   /// Removes what crashes left beside it. Called when the run has ended: a start does not wait for
-  /// it, and no command of the run is there to exchange what is removed.
+  /// it, and no command of the run is there to exchange what is removed. At most once a second in a
+  /// process.
   void removeLeftovers() const;
   /// Empties and removes it, unless that has been done. True if it is gone.
   bool remove();

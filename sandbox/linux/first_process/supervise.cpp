@@ -204,9 +204,12 @@ private:
   bool removeTemp() const {
     TreeRemover remover;
     TreeRemover::open(kTempFd);
-    return remover.empty(kTempFd) &&
-           raw::sys(__NR_unlinkat, kTempParentFd, plan_.text(plan_.header().temporaryName),
-                    raw::kAtRemoveDirectory) >= 0;
+    if (!remover.empty(kTempFd) ||
+        raw::sys(__NR_unlinkat, kTempParentFd, plan_.text(plan_.header().temporaryName),
+                 raw::kAtRemoveDirectory) < 0)
+      return false;
+    raw::sys(__NR_close, kTempFd); // the supervisor is the last to let go of it
+    return true;
   }
 
   [[noreturn]] void end(bool tellSupervisor) {
