@@ -190,7 +190,23 @@ public:
     request.regions = regions;
     std::vector<const ast::Item*> globalItems;
     request.globalItems = &globalItems;
+    // A region may reach a `codegen!` that stands in a function: then texts are made first, and the
+    // others wait for the next round.
+    bool reachesUnmadeText = false;
+    const bool onlyTexts = llvm::all_of(regions, isText);
+    request.reachesUnmadeText =
+        onlyTexts || regions.front().isTypeLevel ? nullptr : &reachesUnmadeText;
+    const Engine::Mark mark = context_.engine.mark();
     auto module = lower::lower(program_, request, context_.engine);
+    if (!module && reachesUnmadeText) {
+      llvm::consumeError(module.takeError());
+      context_.engine.rollBack(mark); // without the text nothing is right around it
+      if (llvm::any_of(regions, isText))
+        llvm::erase_if(regions, [](const Region& region) { return !isText(region); });
+      request.regions = regions;
+      request.reachesUnmadeText = nullptr;
+      module = lower::lower(program_, request, context_.engine);
+    }
     if (!module) {
       std::string why = llvm::toString(module.takeError());
       if (!context_.engine.hasErrors())
@@ -215,6 +231,8 @@ public:
   }
 
 private:
+  static bool isText(const Region& region) { return region.kind == RegionKind::Codegen; }
+
   /// Those inside of others alone while there are any, then those at type level.
   std::vector<Region> pending() const {
     std::vector<Region> all, typeLevel, inner;
@@ -246,7 +264,7 @@ private:
     const bool others = hasOthers(module, region.package);
     reportOutput(answer, region, context_.engine);
     if (answer.trap) {
-      reportTrap(*answer.trap, region, context_.policy, context_.engine);
+      reportTrap(*answer.trap, region, foreign, context_.policy, context_.engine);
       return false;
     }
     if (answer.resultTooLarge) {

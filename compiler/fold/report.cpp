@@ -66,7 +66,13 @@ std::string calledBuiltin(const vm::TrapDetails& trap) {
 
 /// The ways to permit it, the narrowest first. No option loosens what a manifest holds down (ruling
 /// 1).
-void addRemedies(Diagnostic& diagnostic, const vm::Denial& denial) {
+void addRemedies(Diagnostic& diagnostic, const vm::Denial& denial, bool foreign) {
+  if (foreign) { // no level permits it
+    diagnostic.help(
+        "write the call into a source file, in a region that uses no such text; or make "
+        "the text with code of its own package alone");
+    return;
+  }
   const bool fromManifest = !llvm::StringRef(denial.levelOrigin).starts_with("the ");
   if (denial.narrowest.empty() && denial.capability == Capability::Read &&
       denial.levelText == spelling(ComptimeIo::Confined))
@@ -90,7 +96,26 @@ void addRemedies(Diagnostic& diagnostic, const vm::Denial& denial) {
                   (fromManifest ? ", once the manifest does" : ""));
 }
 
-void reportDenial(const vm::TrapDetails& trap, const check::Region& region,
+/// Why a region is judged as nobody's: ruling 2.
+std::string foreignText(const std::vector<const vm::TraceFrame*>& frames, Span region,
+                        const Engine& engine) {
+  const SourceMap& sources = engine.sources();
+  const auto madeAt = [&](Span span) -> std::optional<std::string> {
+    const FileId file = sources.fileOf(span);
+    if (file == FileId::None || !sources.file(file).foreign)
+      return std::nullopt;
+    return "text that the `codegen!` at " + place(sources.file(file).parent, engine) + " made";
+  };
+  const std::string rest = " with code of another package; such text has no I/O at any level";
+  for (size_t i = 0; i < frames.size(); ++i)
+    if (auto made = madeAt(frames[i]->span))
+      return (i == 0 ? "the call stands in " : "the call is made by ") + *made + rest;
+  if (auto made = madeAt(region))
+    return "the region stands in " + *made + rest;
+  return "the region can reach text that a `codegen!` made" + rest;
+}
+
+void reportDenial(const vm::TrapDetails& trap, const check::Region& region, bool foreign,
                   const ComptimePolicy& policy, Engine& engine) {
   const vm::Denial& denial = trap.denial;
   const auto frames = userFrames(trap);
@@ -111,17 +136,19 @@ void reportDenial(const vm::TrapDetails& trap, const check::Region& region,
   else if (builtin != denial.builtin &&
            !llvm::StringRef(denial.builtin).starts_with("intrinsics::"))
     diagnostic.note("`" + builtin + "` is `std::" + denial.builtin + "`");
-  diagnostic.note("the level `" + denial.levelText + "` comes from " + denial.levelOrigin);
+  diagnostic.note(foreign
+                      ? foreignText(frames, region.node->span, engine)
+                      : "the level `" + denial.levelText + "` comes from " + denial.levelOrigin);
   if (const auto caller = vm::policyPackage(denial.package);
       caller && *caller != 0 && *caller < policy.packages.size())
     diagnostic.note("the call is judged for package `" + policy.packages[*caller].name +
                     "`, whose source spells it");
-  addRemedies(diagnostic, denial);
+  addRemedies(diagnostic, denial, foreign);
 }
 
 } // namespace
 
-void reportTrap(const vm::TrapDetails& trap, const check::Region& region,
+void reportTrap(const vm::TrapDetails& trap, const check::Region& region, bool foreign,
                 const ComptimePolicy& policy, Engine& engine) {
   const Span at = region.node->span;
   const auto frames = userFrames(trap);
@@ -132,13 +159,15 @@ void reportTrap(const vm::TrapDetails& trap, const check::Region& region,
   };
   switch (trap.kind) {
   case vm::TrapKind::Denied:
-    return reportDenial(trap, region, policy, engine);
+    return reportDenial(trap, region, foreign, policy, engine);
   case vm::TrapKind::Budget:
   case vm::TrapKind::Depth: {
     Diagnostic& diagnostic =
         engine.report(at, diag::BudgetExhausted, llvm::StringRef(trap.counter), trap.limit);
     withPlace(diagnostic);
     const llvm::StringRef counter = trap.counter;
+    if (counter == "memory" || counter == "nesting") // limits of the machine, and no budgets
+      diagnostic.message = trap.message;
     // What was too large, and how large it is: the library says so behind the sentence of the trap.
     if (const size_t more = trap.message.find(" (`"); more != std::string::npos)
       diagnostic.note(llvm::StringRef(trap.message).substr(more + 2).rtrim(")").str());
@@ -152,11 +181,9 @@ void reportTrap(const vm::TrapDetails& trap, const check::Region& region,
       diagnostic.help(
           "if the recursion is meant to go that deep, raise the limit with `--comptime-depth=N`");
     else if (counter == "memory")
-      diagnostic.note(
-          "the system gave no more memory, though the budget of the region would allow it");
+      diagnostic.note("the budget of the region would allow more");
     else if (counter == "nesting")
-      diagnostic.note(
-          "constants, comparisons or callbacks were nested that deep; no option raises this limit");
+      diagnostic.note("no option raises this limit");
     return;
   }
   case vm::TrapKind::Panic:

@@ -337,6 +337,14 @@ void ModuleLowering::notYet(Span span, llvm::StringRef what) {
     engine_.report(span, diag::NotYet, what);
 }
 
+void ModuleLowering::reachUnmadeText(Span span) {
+  failed_ = true;
+  if (reachesUnmadeText_)
+    *reachesUnmadeText_ = true;
+  else
+    notYet(span, "`codegen!` in what makes the text of another `codegen!`, or an array length");
+}
+
 // ---- the worklist
 // -------------------------------------------------------------------------------------------
 
@@ -358,6 +366,7 @@ void ModuleLowering::lowerInstance(const Instance& instance) {
 
 llvm::Expected<vm::Module> ModuleLowering::run(const LowerRequest& request) {
   everyLine_ = request.everyLine;
+  reachesUnmadeText_ = request.reachesUnmadeText;
   types().allowInstances();
   if (request.session && program_.main)
     module_.entry = sessionLine(*request.session);

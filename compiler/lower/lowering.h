@@ -37,6 +37,9 @@ struct LowerRequest {
   const SessionLine* session = nullptr;
   /// Filled with the item of every global, null for a variable of a session.
   std::vector<const ast::Item*>* globalItems = nullptr;
+  /// Set, instead of a report, where the regions reach a `codegen!` whose text is not made yet;
+  /// then the answer is an error.
+  bool* reachesUnmadeText = nullptr;
 };
 
 /// The program must be free of errors. What is not built yet is reported to the engine at its place

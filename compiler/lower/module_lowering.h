@@ -58,6 +58,8 @@ public:
   Layouts& layouts() { return layouts_; }
   vm::Module& module() { return module_; }
   Engine& engine() { return engine_; }
+  /// A `codegen!` whose text is not made yet.
+  void reachUnmadeText(Span span);
   /// LowerRequest::everyLine.
   bool everyLine() const { return everyLine_; }
 
@@ -115,6 +117,7 @@ private:
   check::Program& program_;
   Engine& engine_;
   bool everyLine_ = false;
+  bool* reachesUnmadeText_ = nullptr;
   vm::Module module_;
   Layouts layouts_;
   std::deque<Instance> queue_;
