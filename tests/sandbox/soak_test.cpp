@@ -27,14 +27,6 @@
 #include <thread>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define GOS_SOAK_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define GOS_SOAK_SANITIZED 1
-#endif
-#endif
-
 extern char** environ;
 
 using namespace gos;
@@ -216,7 +208,7 @@ void soak(SandboxLevel level) {
     struct stat entry{};
     CHECK_MESSAGE(::lstat(directory.c_str(), &entry) != 0, directory);
   }
-#ifndef GOS_SOAK_SANITIZED
+#ifndef GOS_SANITIZED
   // Sixteen stacks and arenas come and go; a run that leaked a page would show as a thousand.
   CHECK_MESSAGE(residentSize() < memory + 2048 + size_t(count) * 2,
                 memory << " KiB before, " << residentSize() << " after");
