@@ -115,6 +115,22 @@ TEST_CASE("the capability report says what is missing, and which levels are left
 }
 
 TEST_CASE(
+    "what a host can do is probed once for a process, however often and by whom it is asked") {
+  for (bool user : users()) {
+    const ChildResult result = runOn("nothing", user, "--probes");
+    const std::string said = result.out + result.err;
+    INFO(said);
+    REQUIRE(result.exitedWith(0));
+    const std::vector<std::string> lines = gos::test::splitLines(result.out);
+    REQUIRE(lines.size() == 4);
+    CHECK(lines[0] == "0");
+    CHECK(std::stol(lines[1]) > 20); // a child each for the primitives, and those of the proofs
+    CHECK(lines[2] == lines[1]);
+    CHECK(std::stol(lines[3]) > std::stol(lines[2])); // the control: a child is seen
+  }
+}
+
+TEST_CASE(
     "B069 the capability report tells a kernel without Landlock from one that was booted without") {
   const ChildResult absent = runOn("landlock", false, "--capabilities");
   CHECK(absent.out.find("\"landlock_abi\":0,\"landlock_error\":\"ENOSYS\"") != std::string::npos);
