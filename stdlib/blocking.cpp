@@ -5,20 +5,73 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <csignal>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 namespace gos::stdlib {
 
 namespace {
 constexpr size_t kBlock = size_t(64) << 10;
+
+// For `endWaiting`, which a signal handler calls.
+constinit std::atomic<bool> isWaitingOver{false};
+constinit std::atomic<int> overFd{-1}; // readable when it is
 } // namespace
+
+// ---- the end of all waiting ---------------------------------------------------------------------
+
+void prepareToEndWaiting() {
+  if (overFd < 0)
+    overFd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+void endWaiting() {
+  isWaitingOver = true;
+  const uint64_t one = 1;
+  if (const int fd = overFd; fd >= 0)
+    (void)!::write(fd, &one, sizeof one);
+}
+
+void resumeWaiting() {
+  isWaitingOver = false;
+  uint64_t count = 0;
+  if (const int fd = overFd; fd >= 0)
+    (void)!::read(fd, &count, sizeof count);
+}
+
+bool waitingIsOver() {
+  return isWaitingOver;
+}
+
+void sleepInPlace(std::chrono::milliseconds length) {
+  const auto until = std::chrono::steady_clock::now() + length;
+  pollfd over{overFd, POLLIN, 0};
+  while (!isWaitingOver) {
+    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                          until - std::chrono::steady_clock::now())
+                          .count();
+    if (left <= 0)
+      return;
+    const timespec time{time_t(left / 1'000'000'000), long(left % 1'000'000'000)};
+    (void)::ppoll(&over, 1, &time, nullptr);
+  }
+}
+
+vm::Trap trapOfEnding() {
+  return vm::Trap::exit(128 + SIGTERM); // whoever was asked to end knows by which signal
+}
 
 // ---- interrupts
 // -----------------------------------------------------------------------------------------
 
 Interrupt::~Interrupt() = default;
+
+bool Interrupt::triggered() const {
+  return triggered_ || isWaitingOver;
+}
 
 bool Interrupt::makeDescriptors() {
   if (writeEnd_.valid())
@@ -49,9 +102,10 @@ void Interrupt::trigger() {
 Interrupt::Ended Interrupt::wait(int fd, short events, Deadline deadline) {
   // Without descriptors to spare it waits all the same, and looks now and then.
   const bool called = makeDescriptors();
-  std::array<pollfd, 2> ends{pollfd{fd, events, 0}, pollfd{readEnd_.get(), POLLIN, 0}};
+  std::array<pollfd, 3> ends{pollfd{fd, events, 0}, pollfd{readEnd_.get(), POLLIN, 0},
+                             pollfd{overFd, POLLIN, 0}};
   for (;;) {
-    if (triggered_)
+    if (triggered())
       return Ended::Interrupted;
     int timeout = called ? -1 : 50;
     if (deadline) {
@@ -65,7 +119,7 @@ Interrupt::Ended Interrupt::wait(int fd, short events, Deadline deadline) {
     const int count = ::poll(ends.data(), ends.size(), timeout);
     if (count < 0 && errno != EINTR)
       return Ended::Ready; // the call that follows will tell
-    if (triggered_)
+    if (triggered())
       return Ended::Interrupted;
     if (count > 0 && ends[0].revents != 0)
       return Ended::Ready;

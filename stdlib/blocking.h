@@ -22,6 +22,17 @@ using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
 class Turns;
 
+/// Ends all waiting of jobs as if each was cancelled, until `resumeWaiting`: the program is asked
+/// to end. The first is called while nothing waits, the second from a signal handler, at any time.
+void prepareToEndWaiting();
+void endWaiting();
+void resumeWaiting();
+bool waitingIsOver();
+/// Sleeps on this thread; less long when all waiting ends.
+void sleepInPlace(std::chrono::milliseconds length);
+/// In place of the result of what did not wait to its end.
+vm::Trap trapOfEnding();
+
 /// Ends the waiting of a job when its goroutine is cancelled.
 class Interrupt {
 public:
@@ -32,7 +43,7 @@ public:
 
   /// From the Vm's thread, at any time.
   void trigger();
-  bool triggered() const { return triggered_; }
+  bool triggered() const;
 
   enum class Ended : uint8_t { Ready, Interrupted, TimedOut };
   /// Waits until the descriptor can be read or written (`events` of poll), or has an error to tell.
@@ -141,7 +152,9 @@ public:
       : work_(std::move(work)), finish_(std::move(finish)), cancel_(std::move(cancel)),
         whenCancelled_(whenCancelled) {}
   void work() override { answer_.emplace(work_(interrupt_)); }
-  Trap finish(Arguments& arguments) override { return finish_(arguments, *answer_); }
+  Trap finish(Arguments& arguments) override {
+    return waitingIsOver() ? trapOfEnding() : finish_(arguments, *answer_);
+  }
   void cancel() override {
     interrupt_.trigger();
     cancel_();

@@ -6,9 +6,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -21,77 +18,6 @@ using llvm::StringRef;
 namespace {
 constexpr size_t kOutputBuffer = size_t(64) << 10;
 } // namespace
-
-// ---- children
-// -------------------------------------------------------------------------------------
-
-Children::~Children() {
-  stop();
-  for (One& child : children_)
-    if (!child.status) {
-      int ignored = 0;
-      retryInterrupted([&] { return ::waitpid(child.pid, &ignored, 0); });
-    }
-}
-
-void Children::stop() {
-  const std::lock_guard lock(mutex_);
-  stopped_ = true;
-  for (const One& child : children_)
-    if (!child.status)
-      ::kill(child.pid, SIGKILL);
-}
-
-void Children::signalAll(int number) {
-  const std::lock_guard lock(mutex_);
-  for (const One& child : children_)
-    if (!child.status)
-      ::kill(child.pid, number);
-}
-
-std::optional<std::vector<int>> Children::wait(Interrupt& interrupt) {
-  std::vector<int> all;
-  for (size_t at = 0;; ++at) {
-    int pid = -1;
-    {
-      const std::lock_guard lock(mutex_);
-      if (at == children_.size())
-        return all;
-      pid = children_[at].status ? -1 : children_[at].pid;
-    }
-    if (pid > 0 && awaitChild(pid, interrupt) == Interrupt::Ended::Interrupted)
-      return std::nullopt;
-    const std::lock_guard lock(mutex_);
-    One& child = children_[at];
-    if (!child.status) {
-      int status = 0;
-      retryInterrupted([&] { return ::waitpid(child.pid, &status, 0); });
-      child.status = status;
-    }
-    all.push_back(*child.status);
-  }
-}
-
-Interrupt::Ended awaitChild(int pid, Interrupt& interrupt, Deadline deadline) {
-#ifdef SYS_pidfd_open
-  if (const UniqueFd child(int(::syscall(SYS_pidfd_open, pid, 0))); child.valid())
-    return interrupt.wait(child.get(), POLLIN, deadline);
-#endif
-  for (unsigned round = 0;; ++round) {
-    siginfo_t facts{};
-    if (retryInterrupted([&] {
-          return ::waitid(P_PID, id_t(pid), &facts, WEXITED | WNOHANG | WNOWAIT);
-        }) == -1 ||
-        facts.si_pid == pid)
-      return Interrupt::Ended::Ready;
-    const auto pause =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds(round < 20 ? 1 : 10);
-    const bool last = deadline && *deadline <= pause;
-    const Interrupt::Ended ended = interrupt.wait(-1, 0, last ? *deadline : pause);
-    if (ended == Interrupt::Ended::Interrupted || last)
-      return ended;
-  }
-}
 
 // ---- handles
 // --------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "sandbox/beneath.h"
 #include "sandbox/unique_fd.h"
 #include "stdlib/blocking.h"
+#include "stdlib/process_children.h"
 #include "vm/vm.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -73,43 +74,6 @@ public:
   int64_t reader = -1; // a pipe's other end
   bool closed = false;
 };
-
-/// Children that one call has started. A job waits for them while the Vm's thread may end them: a
-/// number is signalled only while it is not reaped, so that it is still its own.
-class Children {
-public:
-  Children() = default;
-  Children(const Children&) = delete;
-  Children& operator=(const Children&) = delete;
-  ~Children(); // killed before they are reaped, always reaped
-  /// Calls `start(pid)`, which answers what went wrong, unless they have been stopped.
-  template <class Start> std::string add(Start start) {
-    const std::lock_guard lock(mutex_);
-    if (stopped_)
-      return kCancelled.str();
-    int pid = -1;
-    std::string fault = start(pid);
-    if (fault.empty())
-      children_.push_back({pid, std::nullopt});
-    return fault;
-  }
-  /// Kills those that run; no other one starts.
-  void stop();
-  void signalAll(int number);
-  /// The status of each in the order of their starts; none if it was interrupted.
-  std::optional<std::vector<int>> wait(Interrupt& interrupt);
-
-private:
-  struct One {
-    int pid;
-    std::optional<int> status;
-  };
-  std::mutex mutex_;
-  bool stopped_ = false;
-  std::vector<One> children_;
-};
-/// Waits until a child has ended, without reaping it.
-Interrupt::Ended awaitChild(int pid, Interrupt& interrupt, Deadline deadline = std::nullopt);
 
 /// An end of a pipe that goroutines write to in turn.
 struct ByteSink {

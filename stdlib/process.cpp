@@ -1,8 +1,8 @@
-// std::process: children without a shell. A child is started by posix_spawn, which never copies
-// this process; its descriptors are the three streams and nothing else, for all of ours are
-// close-on-exec.
+// std::process: children without a shell.
 
 #include "stdlib/host_state.h"
+#include "stdlib/process_children.h"
+#include "stdlib/process_start.h"
 #include "stdlib/support.h"
 
 #include "sandbox/sys_error.h"
@@ -16,7 +16,6 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,23 +43,6 @@ void doNotBlock(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-/// What a child is started with. A descriptor of -1 is the caller's own stream.
-struct ChildRequest {
-  std::string program;
-  std::vector<std::string> arguments;
-  std::string directory; // empty: the process's own
-  std::map<std::string, std::string> variables;
-  bool wellFormed = true;
-  int input = -1;
-  int output = -1;
-  int error = -1;
-  bool noInput = false; // standard input is empty
-};
-
-bool hasNul(const std::string& text) {
-  return text.find('\0') != std::string::npos;
-}
-
 /// A request with what this Vm has by now; what was printed goes out before the child prints.
 ChildRequest makeRequest(Vm& vm, StringRef program, std::vector<std::string> arguments) {
   LibraryHost& host = hostOf(vm);
@@ -72,74 +54,6 @@ ChildRequest makeRequest(Vm& vm, StringRef program, std::vector<std::string> arg
   request.variables = host.variables();
   request.wellFormed = !hasNul(request.program) && llvm::none_of(request.arguments, hasNul);
   return request;
-}
-
-/// Starts the child, on any thread; a message when that is not possible.
-std::string startChild(const ChildRequest& request, int& pid) {
-  pid = -1;
-  if (request.program.empty())
-    return "cannot run a program without a name";
-  if (!request.wellFormed || hasNul(request.directory))
-    return "cannot run `" + request.program.substr(0, 64) +
-           "`: an argument or a variable is not well formed";
-
-  std::vector<std::string> environment;
-  environment.reserve(request.variables.size());
-  for (const auto& [name, value] : request.variables)
-    environment.push_back(name + "=" + value);
-  std::vector<char*> envp;
-  envp.reserve(environment.size() + 1);
-  for (std::string& entry : environment)
-    envp.push_back(entry.data());
-  envp.push_back(nullptr);
-  std::vector<std::string> words{request.program};
-  words.insert(words.end(), request.arguments.begin(), request.arguments.end());
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words)
-    argv.push_back(word.data());
-  argv.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  if (::posix_spawn_file_actions_init(&actions) != 0)
-    return "cannot run `" + request.program + "`: out of memory";
-  if (::posix_spawnattr_init(&attributes) != 0) {
-    ::posix_spawn_file_actions_destroy(&actions);
-    return "cannot run `" + request.program + "`: out of memory";
-  }
-  int fault = 0;
-  if (request.noInput)
-    fault |= ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (request.input >= 0)
-    fault |= ::posix_spawn_file_actions_adddup2(&actions, request.input, STDIN_FILENO);
-  if (request.output >= 0)
-    fault |= ::posix_spawn_file_actions_adddup2(&actions, request.output, STDOUT_FILENO);
-  if (request.error >= 0)
-    fault |= ::posix_spawn_file_actions_adddup2(&actions, request.error, STDERR_FILENO);
-  if (!request.directory.empty())
-    fault |= ::posix_spawn_file_actions_addchdir_np(&actions, request.directory.c_str());
-  // Signals that the tool ignores are the child's to meet.
-  sigset_t defaults;
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);
-  sigset_t none;
-  sigemptyset(&none);
-  fault |= ::posix_spawnattr_setsigdefault(&attributes, &defaults);
-  fault |= ::posix_spawnattr_setsigmask(&attributes, &none);
-  fault |= ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  pid_t child = -1;
-  if (fault == 0)
-    fault = ::posix_spawnp(&child, request.program.c_str(), &actions, &attributes, argv.data(),
-                           envp.data());
-  else
-    fault = ENOMEM;
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::posix_spawnattr_destroy(&attributes);
-  if (fault != 0)
-    return "cannot run `" + request.program + "`: " + errnoText(fault);
-  pid = child;
-  return {};
 }
 
 /// 128 + signal for a child that a signal ended.
@@ -386,10 +300,12 @@ Trap ProcessRunInherit(Arguments& arguments) {
 }
 
 Trap ProcessSpawn(Arguments& arguments) {
-  const ChildRequest request =
-      makeRequest(arguments.vm(), arguments.string(0), stringsOf(arguments, 1));
+  ChildRequest request = makeRequest(arguments.vm(), arguments.string(0), stringsOf(arguments, 1));
+  request.endsWithStarter = false; // it may outlive the program
   int pid = -1;
-  if (const std::string fault = startChild(request, pid); !fault.empty())
+  const std::string fault =
+      startKept([&](int& started) { return startChild(request, started); }, pid);
+  if (!fault.empty())
     return arguments.returnErr(fault);
   return arguments.returnOkInteger(pid);
 }
@@ -457,9 +373,11 @@ Trap ProcessWaitTimeout(Arguments& arguments) {
   if (!isProcess(pid))
     return arguments.returnInteger(-1);
   const auto reap = [pid] {
-    int status = 0;
-    const pid_t ended = retryInterrupted([&] { return ::waitpid(pid_t(pid), &status, WNOHANG); });
-    return ended == pid_t(pid) ? codeOf(status) : ended < 0 ? -2 : -1;
+    if (const std::optional<int> status = reapChild(int(pid)))
+      return codeOf(*status);
+    siginfo_t facts{};
+    return ::waitid(P_PID, id_t(pid), &facts, WEXITED | WNOHANG | WNOWAIT) == 0 ? int64_t(-1)
+                                                                                : int64_t(-2);
   };
   const int64_t limit = std::clamp<int64_t>(arguments.integer(1), 0, int64_t(1) << 40);
   if (const int64_t code = reap(); code != -1 || limit == 0)

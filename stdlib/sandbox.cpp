@@ -3,6 +3,7 @@
 
 #include "stdlib/host_state.h"
 #include "stdlib/sandbox_policy.h"
+#include "stdlib/sandbox_runs.h"
 #include "stdlib/support.h"
 
 #include "diagnostics/json_writer.h"
@@ -16,6 +17,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <csignal>
 #include <fcntl.h>
@@ -58,7 +60,9 @@ public:
   using Finish = Trap (*)(Arguments&, Result&);
   Computation(Work work, Finish finish) : work_(std::move(work)), finish_(finish) {}
   void work() override { result_ = work_(); }
-  Trap finish(Arguments& arguments) override { return finish_(arguments, result_); }
+  Trap finish(Arguments& arguments) override {
+    return waitingIsOver() ? trapOfEnding() : finish_(arguments, result_);
+  }
 
 private:
   Work work_;
@@ -218,20 +222,21 @@ Trap answerPaths(Arguments& arguments, Access access) {
 /// As many runs at once as descriptors allow; a run beyond that waits for its turn.
 class Turns {
 public:
-  bool take(const sandbox::Cancellation& cancellation) {
+  bool take(sandbox::Cancellation& cancellation) {
     std::unique_lock lock(mutex_);
-    freed_.wait(lock, [&] { return cancellation.cancelled() || running_ < most(); });
-    if (cancellation.cancelled())
+    freed_.wait(lock,
+                [&] { return over_ || cancellation.cancelled() || running_.size() < most(); });
+    if (over_ || cancellation.cancelled())
       return false;
-    ++running_;
+    running_.push_back(&cancellation);
     return true;
   }
-  void give() {
+  void give(const sandbox::Cancellation& cancellation) {
     {
       const std::lock_guard lock(mutex_);
-      --running_;
+      llvm::erase(running_, &cancellation);
     }
-    freed_.notify_one();
+    freed_.notify_all();
   }
   /// Somebody who waits was cancelled.
   void wake() {
@@ -239,6 +244,15 @@ public:
       const std::lock_guard lock(mutex_);
     }
     freed_.notify_all();
+  }
+  void endAll(std::chrono::steady_clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    over_ = true;
+    for (sandbox::Cancellation* each : running_)
+      each->cancel();
+    freed_.notify_all();
+    freed_.wait_until(lock, deadline, [&] { return running_.empty(); });
+    over_ = false;
   }
 
 private:
@@ -252,12 +266,16 @@ private:
   }
   std::mutex mutex_;
   std::condition_variable freed_;
-  size_t running_ = 0;
+  std::vector<sandbox::Cancellation*> running_;
+  bool over_ = false;
 };
 Turns& turns() {
   static Turns* const all = new Turns; // threads may outlive everything else
   return *all;
 }
+
+/// Of the run that the thread of the program itself waits for.
+constinit std::atomic<sandbox::Cancellation*> theRunInPlace{nullptr};
 
 enum class Wanted : uint8_t { Text, Bytes, Code };
 
@@ -276,8 +294,16 @@ public:
       problem_ = "the run was cancelled";
       return;
     }
+    const bool isInPlace = ::gettid() == ::getpid();
+    if (isInPlace)
+      theRunInPlace = &cancellation_;
+    // Who asked for the end before that reached nobody.
+    if (isInPlace && waitingIsOver())
+      cancellation_.cancel();
     llvm::Expected<sandbox::RunResult> result = run();
-    turns().give();
+    if (isInPlace)
+      theRunInPlace = nullptr;
+    turns().give(cancellation_);
     if (result)
       result_ = std::move(*result);
     else
@@ -290,6 +316,8 @@ public:
   }
 
   Trap finish(Arguments& arguments) override {
+    if (waitingIsOver())
+      return trapOfEnding();
     if (!problem_.empty())
       return arguments.returnErr(problem_);
     if (wanted_ == Wanted::Code)
@@ -400,6 +428,15 @@ Trap runCommand(Arguments& arguments, Wanted wanted) {
 }
 
 } // namespace
+
+void endSandboxRunInPlace() {
+  if (sandbox::Cancellation* const run = theRunInPlace)
+    run->cancel();
+}
+
+void endSandboxRuns(std::chrono::steady_clock::time_point deadline) {
+  turns().endAll(deadline);
+}
 
 namespace bodies {
 

@@ -184,9 +184,8 @@ Trap TimeSleepMs(Arguments& arguments) {
       return {};
     }
   }
-  timespec left{time_t(ms / 1000), long(ms % 1000 * 1'000'000)};
-  retryInterrupted([&] { return ::nanosleep(&left, &left); });
-  return arguments.returnUnit();
+  sleepInPlace(std::chrono::milliseconds(std::min<int64_t>(ms, 1LL << 40)));
+  return waitingIsOver() ? trapOfEnding() : arguments.returnUnit();
 }
 
 Trap TimeFreeze(Arguments& arguments) {

@@ -1,6 +1,8 @@
 #include "vm/blocking_pool.h"
 
+#include <atomic>
 #include <csignal>
+#include <ctime>
 #include <pthread.h>
 
 namespace gos::vm {
@@ -9,6 +11,10 @@ namespace {
 [[maybe_unused]] constexpr size_t kThreadStack =
     size_t(512) << 10; // a child is started, a name is looked up: nothing deep
 constexpr auto kIdleTime = std::chrono::seconds(10);
+
+// Of the one thread that waits for a pool and has handlers.
+constinit std::atomic<bool> areWaitsOver{false};
+constinit std::atomic<sem_t*> theWaited{nullptr};
 } // namespace
 
 bool BlockingPool::startThread() {
@@ -64,7 +70,7 @@ void BlockingPool::serve() {
       break;
     }
     finished_.push_back({request.ticket, std::move(request.job)});
-    done_.notify_one();
+    ::sem_post(&done_);
   }
   --threads_;
 }
@@ -115,12 +121,36 @@ std::vector<BlockingPool::Done> BlockingPool::take() {
 }
 
 void BlockingPool::wait(std::optional<std::chrono::steady_clock::time_point> until) {
-  std::unique_lock lock(mutex_);
-  const auto ready = [&] { return !finished_.empty(); };
-  if (until)
-    done_.wait_until(lock, *until, ready);
-  else
-    done_.wait(lock, ready);
+  while (::sem_trywait(&done_) == 0) { // for what was taken since
+  }
+  {
+    std::lock_guard lock(mutex_);
+    if (!finished_.empty())
+      return;
+  }
+  // Whoever waits tells where and then looks; the handler says so and then looks where to call.
+  theWaited = &done_;
+  if (areWaitsOver) {
+    // nothing to wait for
+  } else if (until) {
+    const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::max(until->time_since_epoch(), std::chrono::steady_clock::duration::zero()));
+    const timespec when{time_t(since.count() / 1'000'000'000), long(since.count() % 1'000'000'000)};
+    (void)::sem_clockwait(&done_, CLOCK_MONOTONIC, &when);
+  } else {
+    (void)::sem_wait(&done_);
+  }
+  theWaited = nullptr;
+}
+
+void BlockingPool::endWaits() {
+  areWaitsOver = true;
+  if (sem_t* const waited = theWaited)
+    ::sem_post(waited);
+}
+
+void BlockingPool::allowWaits() {
+  areWaitsOver = false;
 }
 
 void BlockingPool::close() {

@@ -8,11 +8,17 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <semaphore.h>
 
 namespace gos::vm {
 
 class BlockingPool : public std::enable_shared_from_this<BlockingPool> {
 public:
+  BlockingPool() { ::sem_init(&done_, 0, 0); }
+  ~BlockingPool() { ::sem_destroy(&done_); }
+  BlockingPool(const BlockingPool&) = delete;
+  BlockingPool& operator=(const BlockingPool&) = delete;
+
   /// Jobs beyond this many wait for a thread. One that nobody waits for any more does not count, up
   /// to `kMostForsaken` of them.
   static constexpr unsigned kMostThreads = 256, kMostForsaken = 1024;
@@ -26,8 +32,12 @@ public:
   void submit(Ticket ticket, std::unique_ptr<Job> job);
   /// What is done by now.
   std::vector<Done> take();
-  /// Waits until something is done or the time has come.
+  /// Waits until something is done or the time has come; may come back before.
   void wait(std::optional<std::chrono::steady_clock::time_point> until);
+  /// From here on `wait` comes back at once, until `allowWaits`. The first may be called by a
+  /// signal handler of the thread that waits.
+  static void endWaits();
+  static void allowWaits();
   /// Nobody waits for this job any more. One that has not been begun is not; the answer is no. The
   /// others are taken like any.
   bool forsake(Ticket ticket);
@@ -46,7 +56,8 @@ private:
   unsigned mostThreads() const { return kMostThreads + std::min(forsaken_, kMostForsaken); }
 
   std::mutex mutex_;
-  std::condition_variable work_, done_;
+  std::condition_variable work_;
+  sem_t done_; // raised with each that is finished; a handler may raise it
   std::deque<Request> requests_;
   std::vector<Done> finished_;
   unsigned threads_ = 0, idle_ = 0, forsaken_ = 0;

@@ -3,6 +3,7 @@
 #include "diagnostics/escape.h"
 #include "stdlib/builtins.h"
 #include "stdlib/host_state.h"
+#include "stdlib/program/ending.h"
 #include "stdlib/program/out_of_memory.h"
 #include "vm/format.h"
 #include "vm/object.h"
@@ -42,10 +43,12 @@ class Run {
 public:
   Run(vm::Vm& machine, const ProgramOptions& options) : machine_(machine), options_(options) {}
 
-  int toEnd() {
+  int toEnd(Ending& ending) {
     const vm::Module& module = machine_.module();
     vm::Value result = 0;
     vm::Trap trap = machine_.run(module.entry, result);
+    if (ending.runIsOver())
+      return endAsked();
     // The hooks of `std::runtime` run before anything is reported; one that panics or exits has the
     // last word.
     const bool seen = observe(trap);
@@ -72,6 +75,16 @@ public:
   }
 
 private:
+  /// A signal ended the run, however that looks to the machine: as with `process::exit` hooks run,
+  /// and nothing is reported but what goes wrong in one.
+  int endAsked() {
+    vm::Trap late = stdlib::runExitHooks(machine_);
+    const bool lateSeen = observe(late);
+    if (vm::Trap lost = stdlib::finishOutput(machine_); lost && !late)
+      late = std::move(lost);
+    return late ? endWith(*late, lateSeen) : kExitClean;
+  }
+
   bool observe(vm::Trap& fatal) {
     return fatal && fatal->kind != vm::TrapKind::Exit && stdlib::runPanicHook(machine_, fatal);
   }
@@ -189,7 +202,11 @@ int runProgram(const vm::Module& module, ProgramOptions options) {
   Run run(**machine, options);
   const auto report = [&] { run.reportOutOfMemory(); };
   const OutOfMemoryReport outOfMemory(report, kExitPanic);
-  return run.toEnd();
+  Ending ending(**machine);
+  const int code = run.toEnd(ending);
+  if (ending.asked() != 0)
+    ending.end(); // and this process with it
+  return code;
 }
 
 } // namespace gos::program
