@@ -6,6 +6,7 @@
 #include "stdlib/process_start.h"
 
 #include "sandbox/sys_error.h"
+#include "sandbox/vfork_call.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -15,7 +16,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -27,7 +27,6 @@ namespace {
 
 using llvm::StringRef;
 
-constexpr size_t kStack = size_t(16) << 10;
 constexpr int kNoRoom = 127; // of a child that could not execute; nobody sees it
 
 struct Start {
@@ -70,7 +69,7 @@ int prepare(const Start& start) {
   }
   if (start.noInput) {
     const long null = ::syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY | O_CLOEXEC, 0);
-    if (null < 0 || (null != 0 && ::syscall(SYS_dup2, null, 0) < 0))
+    if (null < 0 || (null != 0 && ::syscall(SYS_dup3, null, 0, 0) < 0))
       return errno;
     if (null == 0)
       ::syscall(SYS_fcntl, 0, F_SETFD, 0);
@@ -78,7 +77,7 @@ int prepare(const Start& start) {
   for (int stream = 0; stream != 3; ++stream) {
     const int source = start.sources[stream];
     if (source >= 0 && (source == stream ? ::syscall(SYS_fcntl, stream, F_SETFD, 0)
-                                         : ::syscall(SYS_dup2, source, stream)) < 0)
+                                         : ::syscall(SYS_dup3, source, stream, 0)) < 0)
       return errno;
   }
   if (start.directory != nullptr && ::syscall(SYS_chdir, start.directory) != 0)
@@ -88,7 +87,7 @@ int prepare(const Start& start) {
   return 0;
 }
 
-int inChild(void* argument) {
+void inChild(void* argument) {
   Start& start = *static_cast<Start*>(argument);
   int fault = prepare(start);
   if (fault == 0) {
@@ -174,11 +173,9 @@ std::string startChild(const ChildRequest& request, int& pid) {
               request.endsWithStarter,
               long(::getpid()),
               0};
-  alignas(16) char stack[kStack];
-  const int child =
-      ::clone(inChild, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &start);
+  const int child = vforkCall(inChild, &start, SIGCHLD);
   if (child < 0)
-    return failed(errno);
+    return failed(-child);
   if (start.error != 0) {
     (void)retryInterrupted([&] { return ::waitpid(child, nullptr, 0); });
     return failed(start.error);
