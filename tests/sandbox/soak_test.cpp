@@ -1,7 +1,7 @@
-// Runs without number leave nothing: sixteen at once from sixteen threads, a hundred at each level
-// and, with GOS_FULL=1, a thousand. Afterwards the process has the descriptors, mounts, memory and
-// children that it had, and of the runs no process and no directory is left. Without a process, a
-// descriptor or a mount that holds it a namespace does not exist either.
+// Runs without number leave nothing: sixteen at once from sixteen threads, a thousand at each level
+// and, with GOS_FULL=1, ten thousand; as root and as an ordinary user. Afterwards the process has
+// the descriptors, mounts, memory and children that it had, and of the runs no process, no
+// directory and no namespace is left.
 
 #include "sandbox/command/command_policy.h"
 #include "sandbox/command/runner.h"
@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <mutex>
 #include <poll.h>
 #include <set>
@@ -60,6 +61,38 @@ size_t residentSize() {
   return size_t(std::atol(text.c_str() + text.find(' '))) * size_t(::sysconf(_SC_PAGESIZE)) / 1024;
 }
 
+const char* const kNamespaces[] = {"user", "mnt", "net", "ipc", "pid", "uts", "cgroup"};
+
+/// The names of the namespaces that some process is in, or that a descriptor of ours holds.
+std::set<std::string> namespaces() {
+  std::set<std::string> found;
+  std::error_code ignored;
+  const auto add = [&](const std::filesystem::path& link) {
+    const std::string name = std::filesystem::read_symlink(link, ignored).string();
+    if (!ignored)
+      found.insert(name);
+  };
+  for (const auto& process : std::filesystem::directory_iterator("/proc", ignored))
+    if (process.path().filename().string().find_first_not_of("0123456789") == std::string::npos)
+      for (const char* kind : kNamespaces)
+        add(process.path() / "ns" / kind);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored))
+    add(entry.path());
+  return found;
+}
+/// Of these namespaces, those that are never gone. The kernel gives a number again, so another run
+/// of this host may have one for a while: it is enough that each was gone once.
+std::set<std::string> stillThere(std::set<std::string> names) {
+  for (int wait = 0; wait != 600 && !names.empty(); ++wait) {
+    const std::set<std::string> now = namespaces();
+    for (auto name = names.begin(); name != names.end();)
+      name = now.count(*name) == 0 ? names.erase(name) : std::next(name);
+    if (!names.empty())
+      ::usleep(100000);
+  }
+  return names;
+}
+
 struct Held {
   size_t descriptors, mounts, threads;
 };
@@ -100,6 +133,15 @@ public:
 
   const std::vector<std::string>& problems() const { return problems_; }
   const std::set<std::string>& temporaries() const { return temporaries_; }
+  /// Those that the runs were in and we are not.
+  std::set<std::string> namespaces() const {
+    std::set<std::string> others = namespaces_;
+    std::error_code ignored;
+    for (const char* kind : kNamespaces)
+      others.erase(
+          std::filesystem::read_symlink(std::string("/proc/self/ns/") + kind, ignored).string());
+    return others;
+  }
   int done() const { return done_; }
 
 private:
@@ -122,10 +164,11 @@ private:
     RunOptions options;
     options.program = "/bin/sh";
     const std::string own = std::to_string(number);
-    options.arguments = {"sh", "-c",
-                         "echo out " + own + "; echo err " + own +
-                             " >&2; touch $TMPDIR/f; (sleep 1000 &) ; exit " +
-                             std::to_string(number % 7)};
+    const bool tells = number % 10 == 0; // of its namespaces
+    options.arguments = {
+        "sh", "-c",
+        "echo out " + own + "; echo err " + own + " >&2; touch $TMPDIR/f; (sleep 1000 &) ; " +
+            (tells ? "readlink /proc/self/ns/*; " : "") + "exit " + std::to_string(number % 7)};
     options.environment = environment_;
     options.streams = RunOptions::Streams::Capture;
     llvm::Expected<RunResult> result = run(policy(), options);
@@ -133,7 +176,15 @@ private:
       problem(llvm::toString(result.takeError()));
       return;
     }
-    if (result->code != number % 7 || result->output != "out " + own + "\n" ||
+    const std::string expected = "out " + own + "\n";
+    if (tells && llvm::StringRef(result->output).starts_with(expected)) {
+      std::istringstream names(result->output.substr(expected.size()));
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (std::string name; std::getline(names, name);)
+        namespaces_.insert(name);
+      result->output.resize(expected.size());
+    }
+    if (result->code != number % 7 || result->output != expected ||
         result->errorOutput != "err " + own + "\n" || !result->temporaryRemoved)
       problem("run " + own + ": code " + std::to_string(result->code) + ", output " +
               result->output + result->errorOutput);
@@ -178,7 +229,7 @@ private:
   const HostFacts facts_;
   std::string top_;
   std::vector<std::string> environment_, problems_;
-  std::set<std::string> temporaries_;
+  std::set<std::string> temporaries_, namespaces_;
   std::mutex mutex_;
   std::atomic<int> done_ = 0;
 };
@@ -187,7 +238,7 @@ void soak(SandboxLevel level) {
   // Whatever a run lets go of becomes our child, and would be found.
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
   const char* full = std::getenv("GOS_FULL");
-  const int count = full != nullptr && std::string(full) == "1" ? 1000 : 100;
+  const int count = full != nullptr && std::string(full) == "1" ? 10000 : 1000;
   Soak runs(level);
   runs.runs(2 * kThreads); // what is made once is made
   const Held before = held();
@@ -203,13 +254,18 @@ void soak(SandboxLevel level) {
   int status = 0;
   CHECK_MESSAGE(::waitpid(-1, &status, WNOHANG | __WALL) == -1, "a process of a run is left");
   CHECK(errno == ECHILD);
+  // A run has up to seven of its own; at once there are as many as threads, with other numbers.
+  const std::set<std::string> seen = runs.namespaces();
+  CHECK(seen.size() >= (hasFileSystemPolicy(level) ? 4 : 0));
+  const std::set<std::string> left = stillThere(seen);
+  CHECK_MESSAGE(left.empty(), llvm::join(left, " "));
   CHECK(runs.temporaries().size() > size_t(count) / 4);
   for (const std::string& directory : runs.temporaries()) {
     struct stat entry{};
     CHECK_MESSAGE(::lstat(directory.c_str(), &entry) != 0, directory);
   }
 #ifndef GOS_SANITIZED
-  // Sixteen stacks and arenas come and go; a run that leaked a page would show as a thousand.
+  // Sixteen stacks and arenas come and go; a run that leaked a page would show as thousands.
   CHECK_MESSAGE(residentSize() < memory + 2048 + size_t(count) * 2,
                 memory << " KiB before, " << residentSize() << " after");
 #else
