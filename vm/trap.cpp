@@ -5,6 +5,27 @@
 
 namespace gos::vm {
 
+llvm::StringRef codeOf(TrapKind kind) {
+  switch (kind) {
+  case TrapKind::Incompatible:
+    return "GX0001";
+  case TrapKind::NoArm:
+    return "GX0006";
+  case TrapKind::Depth:
+    return "GX0008";
+  case TrapKind::Budget:
+    return "GX0009";
+  case TrapKind::Denied:
+    return "GX0010";
+  case TrapKind::None:
+  case TrapKind::Panic:
+  case TrapKind::Exit:
+  case TrapKind::Refused:
+    break;
+  }
+  return "GX0005";
+}
+
 Trap Trap::make(TrapKind kind, std::string message) {
   Trap trap;
   trap.details_ = std::make_unique<TrapDetails>();

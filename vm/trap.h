@@ -24,6 +24,9 @@ enum class TrapKind : uint8_t {
   Refused,      // the module or an import does not fit the table: the VM will not run it
 };
 
+/// The code that a report of such an end carries.
+llvm::StringRef codeOf(TrapKind kind);
+
 inline constexpr size_t kTraceFrames = 64;
 
 struct TraceFrame {

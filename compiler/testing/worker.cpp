@@ -29,27 +29,6 @@ using llvm::StringRef;
 constexpr uint64_t kMaxModuleBytes = uint64_t(1) << 32;
 constexpr uint64_t kMaxErrBytes = 32 << 10; // of the text of a returned Err
 
-StringRef codeOf(vm::TrapKind kind) {
-  switch (kind) {
-  case vm::TrapKind::Incompatible:
-    return "GX0001";
-  case vm::TrapKind::NoArm:
-    return "GX0006";
-  case vm::TrapKind::Depth:
-    return "GX0008";
-  case vm::TrapKind::Budget:
-    return "GX0009";
-  case vm::TrapKind::Denied:
-    return "GX0010";
-  case vm::TrapKind::None:
-  case vm::TrapKind::Panic:
-  case vm::TrapKind::Exit:
-  case vm::TrapKind::Refused:
-    break;
-  }
-  return "GX0005";
-}
-
 int fail(StringRef why) {
   llvm::errs() << "gos: error: the test could not be run: " << why << '\n';
   return kWorkerFailed;
@@ -87,7 +66,7 @@ void describeTrap(const vm::TrapDetails& trap, TestResult& result) {
   result.ending = trap.kind == vm::TrapKind::Exit    ? Ending::Exited
                   : trap.kind == vm::TrapKind::Panic ? Ending::Panicked
                                                      : Ending::Trapped;
-  result.code = codeOf(trap.kind).str();
+  result.code = vm::codeOf(trap.kind).str();
   result.message = trap.message;
   result.exitCode = trap.exitCode;
   result.trace.clear();

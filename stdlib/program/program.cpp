@@ -17,27 +17,6 @@ namespace {
 
 constexpr uint64_t kErrorText = uint64_t(1) << 20; // of what `main` answered
 
-llvm::StringRef runtimeCode(vm::TrapKind kind) {
-  switch (kind) {
-  case vm::TrapKind::Incompatible:
-    return "GX0001";
-  case vm::TrapKind::NoArm:
-    return "GX0006";
-  case vm::TrapKind::Depth:
-    return "GX0008";
-  case vm::TrapKind::Budget:
-    return "GX0009";
-  case vm::TrapKind::Denied:
-    return "GX0010";
-  case vm::TrapKind::None:
-  case vm::TrapKind::Panic:
-  case vm::TrapKind::Exit:
-  case vm::TrapKind::Refused:
-    break;
-  }
-  return "GX0005";
-}
-
 /// One run, from the machine that was made to the exit code.
 class Run {
 public:
@@ -126,7 +105,7 @@ private:
   /// "error: runtime error: error[GX0005]: panic: MESSAGE" and the call stack, innermost first.
   void print(const vm::TrapDetails& trap) const {
     llvm::raw_ostream& out = llvm::errs();
-    out << "error: runtime error: error[" << runtimeCode(trap.kind)
+    out << "error: runtime error: error[" << vm::codeOf(trap.kind)
         << "]: " << (trap.kind == vm::TrapKind::Panic ? "panic: " : "")
         << escapeForTextBlock(trap.message) << '\n';
     for (const vm::WaitingGoroutine& waiter : trap.waiters) {
