@@ -21,7 +21,7 @@ std::string sizeWords(size_t bytes) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
 }
 
-void say(const Options& options, const executable::Output& output, const executable::Image& image,
+void say(const Options& options, const executable::Place& output, const executable::Image& image,
          executable::Written written) {
   const bool fresh = written == executable::Written::UpToDate;
   if (options.messageFormat == MessageFormat::Json) {
@@ -50,9 +50,11 @@ int runBuild(const Options& options) {
   std::optional<vm::Module> module;
   if (compilation.compile(operand, /*needsMain=*/true))
     module = compilation.lowerProgram();
-  std::optional<executable::Output> output;
+  std::optional<executable::Place> output;
   if (module)
     output = executable::findOutput(compilation.project(), operand, options.output, engine);
+  if (output && !compilation.checkOutput(*output))
+    output.reset();
   executable::Image image;
   auto written = executable::Written::No;
   if (output) {

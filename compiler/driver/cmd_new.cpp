@@ -1,6 +1,7 @@
 // gos new: a project in a new directory or an empty one, whole or not at all.
 
 #include "compiler/driver/command.h"
+#include "compiler/driver/project_files.h"
 #include "manifest/manifest.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -170,72 +171,6 @@ std::optional<bool> hasRoom(const std::string& path) {
   return hasRoom;
 }
 
-/// Writes one file of the project beneath `directory`. False with errno set.
-bool writeFile(const std::string& directory, StringRef path, StringRef text) {
-  for (size_t slash = path.find('/'); slash != StringRef::npos; slash = path.find('/', slash + 1))
-    if (::mkdir((directory + "/" + path.take_front(slash)).str().c_str(), 0777) != 0 &&
-        errno != EEXIST)
-      return false;
-  const int fd = ::open((directory + "/" + path).str().c_str(),
-                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (fd < 0)
-    return false;
-  bool written = true;
-  while (written && !text.empty()) {
-    const ssize_t count = ::write(fd, text.data(), text.size());
-    if (count >= 0)
-      text = text.drop_front(size_t(count));
-    else
-      written = errno == EINTR;
-  }
-  const int number = errno;
-  written &= ::close(fd) == 0;
-  errno = number;
-  return written;
-}
-
-/// The entries of a project's directory, the manifest last: with it the directory becomes a
-/// project.
-std::vector<std::string> topEntries(llvm::ArrayRef<TemplateFile> files) {
-  std::vector<std::string> entries;
-  for (const TemplateFile& file : files)
-    if (const std::string top = file.path.split('/').first.str();
-        top != "project.toml" && !llvm::is_contained(entries, top))
-      entries.push_back(top);
-  entries.push_back("project.toml");
-  return entries;
-}
-
-/// Moves what was made into a directory that is there. False with errno set; then nothing was
-/// moved.
-bool moveInto(const std::string& draft, const std::string& target,
-              llvm::ArrayRef<TemplateFile> files) {
-  const std::vector<std::string> entries = topEntries(files);
-  for (size_t done = 0; done != entries.size(); ++done) {
-    const std::string& name = entries[done];
-    // Whatever has appeared there meanwhile stays.
-    if (::renameat2(AT_FDCWD, (draft + "/" + name).c_str(), AT_FDCWD, (target + "/" + name).c_str(),
-                    RENAME_NOREPLACE) == 0)
-      continue;
-    const int number = errno;
-    while (done-- != 0)
-      (void)::rename((target + "/" + entries[done]).c_str(), (draft + "/" + entries[done]).c_str());
-    errno = number;
-    return false;
-  }
-  ::rmdir(draft.c_str());
-  return true;
-}
-
-/// Takes back what was written, in the reverse order.
-void removeFiles(const std::string& directory, llvm::ArrayRef<TemplateFile> files) {
-  for (const TemplateFile& file : files)
-    ::unlink((directory + "/" + file.path).str().c_str());
-  for (StringRef made : {"rust/src", "rust", "src"})
-    ::rmdir((directory + "/" + made).str().c_str());
-  ::rmdir(directory.c_str());
-}
-
 } // namespace
 
 int runNew(const Options& options) {
@@ -280,25 +215,29 @@ int runNew(const Options& options) {
   if (getrandom(&number, sizeof number, 0) != ssize_t(sizeof number))
     return fail("no random number: " + systemWords(errno));
   const std::string draft = parent + "/.gos-new-" + llvm::utohexstr(number, true);
-  const auto files = filesOf(options.projectTemplate);
+  const std::string module = moduleNameOf(name);
+  std::vector<ProjectFile> files;
+  for (const TemplateFile& file : filesOf(options.projectTemplate))
+    files.push_back(
+        {file.path.str(), replaceAll(replaceAll(file.text, "NAME", name), "MODULE", module)});
   if (::mkdir(draft.c_str(), 0777) != 0)
     return fail("cannot make a directory in " + quoted(parent) + ": " + systemWords(errno));
-  const std::string module = moduleNameOf(name);
-  for (const TemplateFile& file : files) {
-    const std::string text = replaceAll(replaceAll(file.text, "NAME", name), "MODULE", module);
-    if (writeFile(draft, file.path, text))
+  for (const ProjectFile& file : files) {
+    if (writeFile(draft, file))
       continue;
     const int problem = errno;
     removeFiles(draft, files);
     return fail("cannot write " + quoted(file.path) + ": " + systemWords(problem));
   }
-  if (exists ? !moveInto(draft, target, files) : ::rename(draft.c_str(), target.c_str()) != 0) {
-    const int problem = errno;
+  const bool isMade =
+      exists ? putInto(draft, target, files) : ::rename(draft.c_str(), target.c_str()) == 0;
+  const int problem = errno;
+  if (!isMade || exists)
     removeFiles(draft, files);
+  if (!isMade)
     return fail("cannot make " + quoted(target) + ": " + systemWords(problem));
-  }
   llvm::outs() << "made " << quoted(isDots ? name : target) << ":\n";
-  for (const TemplateFile& file : files)
+  for (const ProjectFile& file : files)
     llvm::outs() << "  " << file.path << '\n';
   const StringRef place = target == "." ? StringRef() : StringRef(target);
   llvm::outs() << (options.projectTemplate == ProjectTemplate::Library ? "try `gos test"

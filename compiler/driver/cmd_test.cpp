@@ -2,6 +2,7 @@
 
 #include "compiler/driver/command.h"
 #include "compiler/driver/pipeline.h"
+#include "compiler/driver/report_file.h"
 #include "compiler/driver/test_loading.h"
 #include "compiler/driver/test_units.h"
 #include "compiler/testing/report.h"
@@ -69,6 +70,27 @@ public:
       reports_.push_back(testing::junitReport(junitStream_));
   }
 
+  /// Finds the files of the reports before anything runs. An exit code, after a message if it is
+  /// not clean.
+  int findReports() {
+    if (flags_.list)
+      return kExitClean; // nothing is written then
+    for (auto [path, file] :
+         {std::pair(&flags_.junitOut, &junitFile_), std::pair(&flags_.coverage, &coverageFile_)}) {
+      if (path->empty())
+        continue;
+      *file = ReportFile::find(*path);
+      if (!*file)
+        return kExitDiagnostics;
+      places_.push_back(&(*file)->place());
+    }
+    if (!junitFile_ || !coverageFile_ || !junitFile_->isSame(*coverageFile_))
+      return kExitClean;
+    llvm::errs() << "gos: error: `--junit-out` and `--coverage` are the same file: "
+                 << quoted(flags_.coverage) << "\n  name two files\n";
+    return kExitUsage;
+  }
+
   int run(llvm::ArrayRef<std::string> units) {
     if (seed_ && !flags_.list && !options_.quiet)
       (flags_.format == TestFlags::Format::Text ? llvm::outs() : llvm::errs())
@@ -88,7 +110,7 @@ public:
                                          .count());
     for (auto& report : reports_)
       report->finish(summary_);
-    if (!writeJunit() || !writeCoverage())
+    if (!writeReports())
       code = kExitDiagnostics;
     if (signal_ != 0) {
       llvm::outs().flush();
@@ -110,7 +132,8 @@ private:
 
   OpenUnit load(const std::string& path) {
     OpenUnit open;
-    open.unit = loadTestUnit(path, options_, selection_);
+    open.unit = loadTestUnit(path, options_, selection_, places_);
+    readsReport_ |= open.unit.readsReport;
     if (!open.unit.loaded)
       return open;
     for (size_t i = 0; i != open.unit.tests.size(); ++i)
@@ -405,44 +428,36 @@ private:
     return unmatched.empty();
   }
 
-  bool writeJunit() {
-    if (flags_.junitOut.empty())
-      return true;
-    junitStream_.flush();
-    llvm::Error fault = llvm::writeToOutput(flags_.junitOut, [&](llvm::raw_ostream& out) {
-      out << junitText_;
-      return llvm::Error::success();
-    });
-    if (!fault)
-      return true;
-    llvm::errs() << "gos: error: cannot write " << quoted(flags_.junitOut) << ": "
-                 << escapeForText(llvm::toString(std::move(fault))) << '\n';
-    return false;
-  }
-
-  bool writeCoverage() {
-    if (flags_.coverage.empty())
-      return true;
-    llvm::Error fault = llvm::writeToOutput(flags_.coverage, [&](llvm::raw_ostream& out) {
-      coverage_.write(out);
-      return llvm::Error::success();
-    });
-    if (fault) {
-      llvm::errs() << "gos: error: cannot write " << quoted(flags_.coverage) << ": "
-                   << escapeForText(llvm::toString(std::move(fault))) << '\n';
+  /// Each of them, whatever became of the other one. What a unit has read is left as it is.
+  bool writeReports() {
+    if (readsReport_)
       return false;
-    }
+    junitStream_.flush();
+    bool wrote = !junitFile_ || junitFile_->write(junitText_);
+    if (!coverageFile_)
+      return wrote;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    coverage_.write(stream);
+    stream.flush();
+    if (!coverageFile_->write(text))
+      return false;
     const testing::Coverage::Total total = coverage_.total();
     if (!options_.quiet)
-      (flags_.format == TestFlags::Format::Text ? llvm::outs() : llvm::errs())
+      (flags_.format == TestFlags::Format::Text && !coverageFile_->place().standardOutput
+           ? llvm::outs()
+           : llvm::errs())
           << "coverage: " << total.reached << " of " << total.lines << " lines\n";
-    return true;
+    return wrote;
   }
 
   const Options& options_;
   const TestFlags& flags_;
   testing::Selection selection_;
   std::vector<std::unique_ptr<testing::Report>> reports_;
+  std::optional<ReportFile> junitFile_, coverageFile_;
+  llvm::SmallVector<const executable::Place*, 2> places_; // of those
+  bool readsReport_ = false;
   std::string junitText_;
   llvm::raw_string_ostream junitStream_;
   std::optional<uint64_t> seed_;     // of --shuffle
@@ -493,7 +508,9 @@ int runTest(const Options& options) {
                  << "\n  name a file, or a directory that holds a `project.toml` or `.gos` files\n";
     return kExitDiagnostics;
   }
-  return TestCommand(options, std::move(*selection)).run(*units);
+  TestCommand command(options, std::move(*selection));
+  const int found = command.findReports();
+  return found == kExitClean ? command.run(*units) : found;
 }
 
 } // namespace gos::driver

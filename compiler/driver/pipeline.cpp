@@ -6,12 +6,15 @@
 #include "compiler/format/format.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/parse/parse.h"
+#include "sandbox/unique_fd.h"
 #include "stdlib/builtins.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace gos::driver {
@@ -32,6 +35,14 @@ std::vector<std::string> modulePath(llvm::StringRef path, const Package& package
   for (llvm::StringRef part : parts)
     names.push_back(part.str());
   return names;
+}
+
+/// Does the file begin with a byte order mark? Sources are kept without it.
+bool hasMark(const SourceFile& file) {
+  const UniqueFd fd(::open(file.name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  char start[3] = {};
+  return fd && ::read(fd.get(), start, sizeof start) == ssize_t(sizeof start) &&
+         llvm::StringRef(start, sizeof start) == "\xEF\xBB\xBF";
 }
 
 } // namespace
@@ -59,7 +70,8 @@ bool Compilation::compile(llvm::StringRef path, bool needsMain) {
 }
 
 /// `enforce-format` of the manifest: a source of the project that `gos fmt` would change is an
-/// error.
+/// error, those of `tests/` too. Each of these is a program of its own, which is looked at alone
+/// when it is the one that is compiled.
 void Compilation::enforceLayout() {
   const Package& root = project_->root();
   if (!root.manifest || !root.manifest->enforceFormat)
@@ -67,22 +79,39 @@ void Compilation::enforceLayout() {
   for (size_t i = 0; i < input_->packages.size() && i < project_->packages.size(); ++i) {
     if (project_->packages[i].directory != root.directory)
       continue;
-    for (const resolve::SourceModule& module : input_->packages[i].modules) {
-      const SourceFile& file = sources_.file(module.file.id);
-      const llvm::StringRef text = file.content();
-      const format::Result laidOut = format::formatText(text);
-      if (laidOut.outcome != format::Outcome::Formatted || laidOut.text == text)
-        continue;
-      const auto at = uint32_t(
-          std::mismatch(text.begin(), text.end(), laidOut.text.begin(), laidOut.text.end()).first -
-          text.begin());
-      const uint32_t begin = file.base + std::min(at, uint32_t(text.size()));
-      engine_
-          .report({begin, std::min(begin + 1, file.base + uint32_t(text.size()))}, diag::NotLaidOut,
-                  file.name)
-          .help("run `gos fmt`");
-    }
+    for (const resolve::SourceModule& module : input_->packages[i].modules)
+      enforceLayout(sources_.file(module.file.id));
   }
+  if (root.loneFile || !root.manifest->hasProject)
+    return;
+  Package tests = root;
+  tests.sourceDirectory = "tests";
+  for (const std::string& path : listSources(tests, engine_)) {
+    struct stat status{};
+    if (::lstat((root.directory + "/" + path).c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+      continue; // a link is followed by nobody who lists
+    if (const auto file = readSource(tests, path, sources_, engine_))
+      enforceLayout(sources_.file(*file));
+  }
+}
+
+void Compilation::enforceLayout(const SourceFile& file) {
+  const llvm::StringRef text = file.content();
+  const format::Result laidOut = format::formatText(text);
+  const bool hadMark = hasMark(file);
+  if (laidOut.outcome != format::Outcome::Formatted || (laidOut.text == text && !hadMark))
+    return; // one with syntax errors has its own reports
+  const auto at = hadMark ? 0
+                          : uint32_t(std::mismatch(text.begin(), text.end(), laidOut.text.begin(),
+                                                   laidOut.text.end())
+                                         .first -
+                                     text.begin());
+  const uint32_t begin = file.base + std::min(at, uint32_t(text.size()));
+  Diagnostic& report = engine_.report(
+      {begin, std::min(begin + 1, file.base + uint32_t(text.size()))}, diag::NotLaidOut, file.name);
+  if (hadMark)
+    report.note("it begins with a byte order mark");
+  report.help("run `gos fmt`");
 }
 
 bool Compilation::open(llvm::StringRef path) {
@@ -264,22 +293,33 @@ std::optional<vm::Module> Compilation::lower(llvm::ArrayRef<ast::FunctionItem*> 
   return std::move(*module);
 }
 
-bool Compilation::checkOutput(llvm::StringRef path) {
-  llvm::SmallString<256> directory, wanted;
-  const llvm::StringRef parent = llvm::sys::path::parent_path(path);
-  if (llvm::sys::fs::real_path(parent.empty() ? "." : parent, directory))
-    return true; // it cannot be written either, and whoever tries says so
-  wanted = directory;
-  llvm::sys::path::append(wanted, llvm::sys::path::filename(path));
+bool Compilation::checkOutput(const executable::Place& place) {
+  llvm::SmallString<256> wanted;
+  const llvm::StringRef parent = llvm::sys::path::parent_path(place.path);
+  if (place.stream || !project_ || llvm::sys::fs::real_path(parent.empty() ? "." : parent, wanted))
+    return true; // what cannot be found cannot be written either, and whoever tries says so
+  llvm::sys::path::append(wanted, place.name);
+  const auto isIt = [&](const llvm::Twine& path) {
+    struct stat status{};
+    return ::stat(path.str().c_str(), &status) == 0 && executable::isPlace(place, status);
+  };
+  for (size_t i = 0; i != sources_.fileCount(); ++i) {
+    const SourceFile& file = sources_.file(FileId(i));
+    if (file.parent.valid() || file.package == 0 || !isIt(file.name))
+      continue;
+    engine_.report(diag::OutputRefused, place.shown, "it is a source of this program")
+        .help("choose another name");
+    return false;
+  }
   for (const vm::FoldInput& input : foldInputs_) {
     if (input.kind == vm::FoldInput::Kind::Environment || input.package == 0 ||
         input.package > project_->packages.size())
       continue;
     const Package& package = project_->packages[input.package - 1];
     if (llvm::StringRef(wanted) != package.directory + "/" + input.name &&
-        !llvm::sys::fs::equivalent(wanted, package.directory + "/" + input.name))
+        !isIt(package.directory + "/" + input.name))
       continue;
-    engine_.report(diag::OutputIsInput, path)
+    engine_.report(diag::OutputIsInput, place.shown)
         .note("what it holds would change the program that writes it")
         .help("write it elsewhere, outside of what compile-time regions read");
     return false;

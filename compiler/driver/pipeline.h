@@ -5,6 +5,7 @@
 #include "compiler/bindings/bindings.h"
 #include "compiler/check/check.h"
 #include "compiler/driver/options.h"
+#include "compiler/executable/place.h"
 #include "compiler/fold/fold.h"
 #include "manifest/project.h"
 #include "stdlib/foreign.h"
@@ -39,9 +40,10 @@ public:
   std::optional<vm::Module> lowerEntries(llvm::ArrayRef<ast::FunctionItem*> entries);
   /// Was it a compile-time region that `compile` failed at?
   bool foldFailed() const { return foldFailed_; }
-  /// Reports a region that looked at what this command is about to write: such builds never settle
-  /// (T026). False after a report.
-  bool checkOutput(llvm::StringRef path);
+  /// Reports what this command is about to write and has read: a source, or what a region looked
+  /// at, for then builds never settle (T026). False after a report. After a compile, whatever came
+  /// of it.
+  bool checkOutput(const executable::Place& place);
 
   SourceMap& sources() { return sources_; }
   Engine& engine() { return engine_; }
@@ -61,6 +63,7 @@ public:
 private:
   bool parseProject();
   void enforceLayout();
+  void enforceLayout(const SourceFile& file);
   void makePolicy();
   bool checkAndFold(bool needsMain);
   std::optional<vm::Module> lower(llvm::ArrayRef<ast::FunctionItem*> entries, bool withMain);

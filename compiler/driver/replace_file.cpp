@@ -1,5 +1,6 @@
 #include "compiler/driver/replace_file.h"
 
+#include "compiler/executable/place.h"
 #include "sandbox/unique_fd.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -34,14 +35,6 @@ bool writeAll(int fd, StringRef text) {
     text = text.drop_front(size_t(count));
   }
   return true;
-}
-
-/// May the file be written? For root, who may write anything, its mode says what its owner wants.
-bool isReadOnly(const std::string& path, const struct stat& status) {
-  if (::geteuid() == 0 && (status.st_mode & S_IWUSR) == 0)
-    return true;
-  return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0 &&
-         (errno == EACCES || errno == EROFS || errno == EPERM);
 }
 
 bool isUnchanged(const struct stat& now, const struct stat& before) {
@@ -238,7 +231,7 @@ bool readAll(int fd, std::string& text) {
 
 Replacement replaceFile(const std::string& path, int fd, const struct stat& before, StringRef old,
                         StringRef text) {
-  if (isReadOnly(path, before))
+  if (executable::isReadOnly(AT_FDCWD, path, before))
     return {Outcome::ReadOnly, 0, {}};
   if (before.st_nlink == 1) {
     Beside beside(path);

@@ -18,8 +18,9 @@ constexpr size_t kUnitDiagnostics = 10'000; // so that every doc-test gets its o
 
 class Loader {
 public:
-  Loader(const Options& options, testing::Selection& selection)
-      : options_(options), flags_(options.test), selection_(selection) {}
+  Loader(const Options& options, testing::Selection& selection,
+         llvm::ArrayRef<const executable::Place*> reports)
+      : options_(options), flags_(options.test), selection_(selection), reports_(reports) {}
 
   /// Compiles the unit with the doc-tests that compile. A doc-test that does not is taken out and
   /// fails alone; whatever else is wrong is the unit's.
@@ -66,9 +67,7 @@ public:
       unit.loaded = module && !compilation.engine().hasErrors();
       if (unit.loaded) {
         unit.module = vm::serialise(*module);
-        for (const std::string* file : {&flags_.junitOut, &flags_.coverage})
-          if (!file->empty() && !compilation.checkOutput(*file))
-            unit.loaded = false;
+        judgeReports(unit);
         if (unit.loaded && !flags_.coverage.empty() && !flags_.list) {
           unit.coverage = testing::UnitCoverage(
               compilation.input(), *module, [&](FileId file) { return isOwn(compilation, file); });
@@ -78,12 +77,22 @@ public:
       }
       if (!takeOutBroken(unit, docs, without, withDocTests)) {
         unit.foldFailed = compilation.foldFailed();
+        judgeReports(unit);
         return unit;
       }
     }
   }
 
 private:
+  /// What did not load has read its inputs all the same.
+  void judgeReports(TestUnit& unit) {
+    for (const executable::Place* place : reports_)
+      if (!unit.compilation->checkOutput(*place)) {
+        unit.loaded = false;
+        unit.readsReport = true;
+      }
+  }
+
   /// Is it a source of the project itself, and none of its tests?
   static bool isOwn(Compilation& compilation, FileId id) {
     const SourceFile& file = compilation.sources().file(id);
@@ -152,6 +161,7 @@ private:
   const Options& options_;
   const TestFlags& flags_;
   testing::Selection& selection_;
+  llvm::ArrayRef<const executable::Place*> reports_;
 };
 
 } // namespace
@@ -177,8 +187,9 @@ bool wantsTest(const Options& options, testing::Selection& selection, const Test
 }
 
 TestUnit loadTestUnit(const std::string& path, const Options& options,
-                      testing::Selection& selection) {
-  return Loader(options, selection).load(path);
+                      testing::Selection& selection,
+                      llvm::ArrayRef<const executable::Place*> reports) {
+  return Loader(options, selection, reports).load(path);
 }
 
 } // namespace gos::driver

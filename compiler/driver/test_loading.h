@@ -29,6 +29,7 @@ struct TestUnit {
   testing::UnitCoverage coverage;              // if that is asked for
   bool loaded = false;
   bool foldFailed = false;
+  bool readsReport = false; // one of the reports would be written over what it reads
 
   static std::string keyOf(const testing::Test& test) { return test.file + "\n" + test.name; }
   /// "at src/lib.gos:3:5", a line; generated text is shown where it stands.
@@ -38,8 +39,10 @@ struct TestUnit {
 /// Is it one of those that the command line asks for?
 bool wantsTest(const Options& options, testing::Selection& selection, const testing::Test& test);
 
-/// What is wrong with it stands in the engine of its compilation.
+/// What is wrong with it stands in the engine of its compilation. `reports` are the places that
+/// this command is about to write.
 TestUnit loadTestUnit(const std::string& path, const Options& options,
-                      testing::Selection& selection);
+                      testing::Selection& selection,
+                      llvm::ArrayRef<const executable::Place*> reports);
 
 } // namespace gos::driver

@@ -264,6 +264,83 @@ TEST_CASE("a project does not choose a hidden place for its executable, a user m
   CHECK(scene.shell("gos build p -o p/.app && p/.app").out == "hi\n");
 }
 
+TEST_CASE("in a directory of the command line the name is still the project's choice") {
+  const Scene scene;
+  scene.write("home/Makefile", "mine");
+  scene.write("home/target", "precious");
+  CHECK(scene.shell("mkdir d && ln -s ../home/target d/linked && mkfifo d/pipe").exitedWith(0));
+  scene.project("hidden", "println!(\"hi\")\n", "", ".bashrc");
+  scene.project("make", "println!(\"hi\")\n", "", "Makefile");
+  scene.project("link", "println!(\"hi\")\n", "", "linked");
+  scene.project("pipe", "println!(\"hi\")\n", "", "pipe");
+  scene.project("sub", "println!(\"hi\")\n", "output = \"sub/\"\n", ".envrc");
+  scene.project("there", "println!(\"hi\")\n", "output = \"sub\"\n", ".envrc");
+  scene.write("there/sub/keep", "");
+  scene.write(".profile.gos", "println!(\"hi\")\n");
+  const struct {
+    const char* command;
+    const char* why;
+    const char* help;
+  } rows[] = {
+      {"gos build hidden -o home", "hidden place, and `.bashrc` is one", "-o home/.bashrc`"},
+      {"gos build hidden -o home/", "hidden place, and `.bashrc` is one", "-o home/.bashrc`"},
+      {"gos build hidden", "hidden place, and `.bashrc` is one", "-o hidden/.bashrc`"},
+      {"gos build sub", "hidden place, and `.envrc` is one", "-o sub/sub/.envrc`"},
+      {"gos build there", "hidden place, and `.envrc` is one", "-o there/sub/.envrc`"},
+      {"gos build .profile.gos", "hidden place, and `.profile` is one", "-o .profile`"},
+      {"gos build .profile.gos -o home", "hidden place", "-o home/.profile`"},
+      {"gos build make -o home/", "did not write the file that is there", "-o home/Makefile`"},
+      {"gos build link -o d", "it is a link", ""},
+      {"gos build pipe -o d", "it is not a regular file", ""},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.command);
+    const ChildResult result = scene.shell(row.command);
+    CHECK(result.exitedWith(1));
+    CHECK(holds(result.err, "error[GJ0032]: cannot write `"));
+    CHECK_MESSAGE(holds(result.err, row.why), result.err);
+    CHECK_MESSAGE(holds(result.err, row.help), result.err);
+  }
+  CHECK(scene.entries("home") == 2);
+  CHECK(scene.read("home/Makefile") == "mine");
+  CHECK(scene.read("home/target") == "precious");
+  CHECK_FALSE(scene.exists("sub/sub")); // not even its directory is made
+  CHECK(scene.entries("there/sub") == 1);
+  CHECK_FALSE(scene.exists(".profile"));
+  // What gos built before is replaced, and a whole path is the user's own word.
+  CHECK(scene
+            .shell("mkdir bin && gos build make -o bin && sed -i s/hi/ho/ make/src/main.gos && "
+                   "gos build make -o bin && bin/Makefile")
+            .out == "ho\n");
+  CHECK(scene.shell("gos build hidden -o home/.bashrc && home/.bashrc").out == "hi\n");
+  CHECK(scene.shell("gos build make -o home/Makefile && home/Makefile").out == "ho\n");
+}
+
+TEST_CASE("what may not be written is not replaced, and what the program was made of is not") {
+  const Scene scene;
+  scene.write("kept", "mine");
+  scene.write("p.gos", "use std::fs\nconst A: bool = comptime { fs::exists(\"data\") }\n"
+                       "println!(\"{}\", A)\n");
+  scene.write("data", "input");
+  scene.write("hello.gos", "println!(\"hello\")\n");
+  const ChildResult kept = scene.shell("chmod a-w kept; gos build hello.gos -o kept");
+  CHECK(kept.exitedWith(1));
+  CHECK(holds(kept.err, "cannot write `kept`: it may not be written"));
+  CHECK(scene.read("kept") == "mine");
+  const ChildResult input = scene.shell("gos build p.gos -o data");
+  CHECK(input.exitedWith(1));
+  CHECK_MESSAGE(holds(input.err, "error[GC0014]"), input.err);
+  CHECK(scene.read("data") == "input");
+  for (const char* name : {"project.lock", "bindings.lock", "Cargo.toml", "Cargo.lock", "lib.rs"}) {
+    CAPTURE(name);
+    CHECK(scene.shell(std::string("gos build hello.gos -o ") + name).exitedWith(1));
+    CHECK_FALSE(scene.exists(name));
+  }
+  // One that is up to date stays so.
+  CHECK(holds(scene.shell("gos build hello.gos && chmod a-w hello && gos build hello.gos").err,
+              "`hello` is up to date"));
+}
+
 TEST_CASE("no directory, source or manifest is replaced, whoever names it") {
   const Scene scene;
   scene.project("p", "println!(\"hi\")\n");

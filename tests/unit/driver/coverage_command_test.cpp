@@ -172,10 +172,15 @@ TEST_CASE("enforce-format refuses sources that are not laid out, those of tests/
   for (const char* command : {"gos check", "gos run .", "gos build", "gos test"})
     CHECK_MESSAGE(room.shell(command).exitedWith(0), command);
   room.write("tests/outside.gos", "#[test]\nfn t() {\n  assert(true)\n}\n");
-  CHECK(room.shell("gos check").exitedWith(0)); // it is no part of the program
-  const ChildResult tests = room.shell("gos test");
-  CHECK(tests.exitedWith(1));
-  CHECK(has(tests.err, "error[GJ0033]: `tests/outside.gos` is not laid out"));
+  for (const char* command : {"gos check", "gos run .", "gos build -o app", "gos test",
+                              "gos test tests/outside.gos", "gos check tests/outside.gos"}) {
+    CAPTURE(command);
+    const ChildResult result = room.shell(command);
+    CHECK(result.exitedWith(1));
+    CHECK(has(result.err, "error[GJ0033]: `tests/outside.gos` is not laid out"));
+    CHECK(has(result.err, "--> tests/outside.gos:3:3"));
+    CHECK(!has(result.out, "ran"));
+  }
   room.write("src/main.gos", "fn main() {\n  println!(\"ran\")\n}\n");
   for (const char* command : {"gos check", "gos run .", "gos build -o app", "gos test"}) {
     CAPTURE(command);
@@ -189,4 +194,30 @@ TEST_CASE("enforce-format refuses sources that are not laid out, those of tests/
   CHECK(room.shell("gos fmt && gos check && gos test").exitedWith(0));
   room.manifest("enforce-format = false\n").write("src/main.gos", "fn main() {}\n\n\n\n");
   CHECK(room.shell("gos check").exitedWith(0));
+}
+
+TEST_CASE("enforce-format looks at what gos fmt looks at, byte order marks among it") {
+  const Room room;
+  room.manifest("enforce-format = true\n")
+      .write("src/main.gos", "\xEF\xBB\xBF"
+                             "fn main() {}\n")
+      .write("src/marked.gos", "\xEF\xBB\xBF")
+      // No business of this project: another one, what is hidden, links, what is no program.
+      .write("tests/inner/project.toml", "[project]\nid = \"example.com/q\"\nversion = \"0.1.0\"\n")
+      .write("tests/inner/src/main.gos", "fn main()   {}\n")
+      .write("tests/.hidden/a.gos", "fn a()   {}\n")
+      .write("tests/data/broken.gos", "fn (   {\n")
+      .write("far", "fn a()   {}\n");
+  CHECK(room.shell("ln -s ../far tests/link.gos").exitedWith(0));
+  const ChildResult marked = room.shell("gos check");
+  CHECK(marked.exitedWith(1));
+  for (const char* name : {"main", "marked"})
+    CHECK_MESSAGE(
+        has(marked.err, std::string("error[GJ0033]: `src/") + name + ".gos` is not laid out"),
+        marked.err);
+  CHECK(has(marked.err, "it begins with a byte order mark"));
+  CHECK(has(marked.err, "2 errors"));
+  CHECK(room.shell("gos fmt src").exitedWith(0));
+  const ChildResult fine = room.shell("gos check");
+  CHECK_MESSAGE(fine.exitedWith(0), fine.err);
 }

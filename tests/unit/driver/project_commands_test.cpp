@@ -1,14 +1,24 @@
 // gos new and gos clean from outside.
 
+#include "compiler/driver/project_files.h"
 #include "tests/support/room.h"
 
 #include <doctest/doctest.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace fs = std::filesystem;
 using gos::test::ChildResult;
@@ -93,6 +103,55 @@ TEST_CASE("gos new starts a project in an empty directory, which may be a reposi
   CHECK(room.entries("full") == 1);
   CHECK(room.shell("gos new other/.").exitedWith(0));
   CHECK(holds(room.read("other/project.toml"), "id = \"other\""));
+}
+
+TEST_CASE("gos new starts a project where no rename leaves alone what is there") {
+  const Room room;
+  fs::create_directory(room.path("plain"));
+  ChildResult made;
+  // What a thread starts has its filter: renameat2 answers as such a file system does.
+  std::thread([&] {
+    sock_filter refuse[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    sock_fprog program = {static_cast<unsigned short>(std::size(refuse)), refuse};
+    REQUIRE(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    REQUIRE(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+    made = room.shell("cd plain && gos new --template=binding .");
+  }).join();
+  CHECK_MESSAGE(made.exitedWith(0), made.err);
+  CHECK(room.entries("plain") == 4); // .gitignore, project.toml, rust, src
+  CHECK(holds(room.read("plain/rust/src/lib.rs"), "#[gos_module(\"plain_rust\")]"));
+  CHECK(room.shell("gos fmt --check plain").exitedWith(0));
+}
+
+TEST_CASE("files of a new project are put over nothing, and all of them or none") {
+  using gos::driver::ProjectFile;
+  const std::vector<ProjectFile> files = {
+      {"project.toml", "manifest"}, {"src/main.gos", "main"}, {"src/deep/a.gos", "a"}, {"z", "z"}};
+  const Room room;
+  for (const char* name : {"free", "directory", "file", "manifest"})
+    fs::create_directory(room.path(name));
+  CHECK(gos::driver::writeInto(room.path("free"), files));
+  CHECK(room.read("free/src/deep/a.gos") == "a");
+  CHECK(room.entries("free") == 3);
+  // Each has come while the project was made.
+  fs::create_directory(room.path("directory/src"));
+  room.write("file/z", "theirs");
+  room.write("manifest/project.toml", "theirs");
+  for (const char* name : {"directory", "file", "manifest"}) {
+    CAPTURE(name);
+    errno = 0;
+    CHECK_FALSE(gos::driver::writeInto(room.path(name), files));
+    CHECK(errno == EEXIST);
+    CHECK(room.entries(name) == 1);
+  }
+  CHECK(room.entries("directory/src") == 0);
+  CHECK(room.read("file/z") == "theirs");
+  CHECK(room.read("manifest/project.toml") == "theirs");
 }
 
 TEST_CASE("gos clean removes what gos build wrote, and nothing else") {
