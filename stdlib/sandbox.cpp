@@ -6,6 +6,7 @@
 #include "stdlib/sandbox_runs.h"
 #include "stdlib/support.h"
 
+#include "diagnostics/escape.h"
 #include "diagnostics/json_writer.h"
 #include "sandbox/command/capabilities.h"
 #include "sandbox/command/explain_facts.h"
@@ -105,6 +106,24 @@ std::string checkAsked(const AskedPolicy& asked) {
   return plan ? std::string() : sandboxErrorText(plan.takeError());
 }
 
+/// The command is told of the program's temp by TMPDIR, and finds it only where a rule grants it.
+std::string inheritedTempNote(const AskedPolicy& asked, const Policy& policy) {
+  if (policy.temp() != TempMode::Inherit || !hasFileSystemPolicy(policy.level()))
+    return {};
+  StringRef temp = "/tmp";
+  for (StringRef entry : asked.environment)
+    if (entry.consume_front("TMPDIR=") && !entry.empty()) {
+      temp = entry;
+      break;
+    }
+  const std::string path = pathAsked(asked, temp);
+  if (!path.empty() && decide(policy, path, Operation::Write).allowed)
+    return {};
+  return "\nnote: temp `inherit` grants nothing: `" + escapeForText(temp) +
+         "` cannot be written in here; `.read_write(\"" + escapeForText(temp) +
+         "\")` grants it, `.temp(\"private\")` gives one of the run's own\n";
+}
+
 std::string explainAsked(const AskedPolicy& asked) {
   llvm::Expected<ResolvedPolicy> resolved = resolveSound(asked);
   if (!resolved)
@@ -114,7 +133,8 @@ std::string explainAsked(const AskedPolicy& asked) {
     return sandboxErrorText(plan.takeError());
   sandbox::ExplainOptions options;
   options.home = resolved->home;
-  return sandbox::explainText(resolved->policy, *plan, options);
+  return sandbox::explainText(resolved->policy, *plan, options) +
+         inheritedTempNote(asked, resolved->policy);
 }
 
 std::string jsonAsked(const AskedPolicy& asked) {

@@ -4,6 +4,7 @@
 // each level. A case first shows that its act works without a sandbox.
 
 #include "tests/sandbox/each.h"
+#include "tests/stdsandbox/leftovers.h"
 
 #include <string>
 #include <vector>
@@ -66,7 +67,5 @@ void checkRefused(const Room& room, const Answer& answer, const std::string& par
 std::string uniqueSleep(int which);
 /// Waits for the last process with the text to be gone.
 bool gone(const std::string& text);
-/// Private temps that no run holds any more.
-std::vector<std::string> leftovers();
 
 } // namespace gos::cases

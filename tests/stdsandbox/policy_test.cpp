@@ -2,6 +2,9 @@
 
 #include "tests/stdsandbox/support.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -49,32 +52,137 @@ fn path_end(path: String) -> String {
                        "deny\n#[\"data\"]\n2\n");
 }
 
-TEST_CASE("the shipped policy is the one of bwr") {
-  if (!hostGives("standard"))
-    return;
+/// The object that a line of JSON is.
+llvm::json::Object objectOf(const std::string& text) {
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  REQUIRE_MESSAGE(bool(value), text);
+  const llvm::json::Object* object = value->getAsObject();
+  REQUIRE(object != nullptr);
+  return *object;
+}
+
+std::vector<std::string> sortedTexts(const llvm::json::Array& array) {
+  std::vector<std::string> texts;
+  for (const llvm::json::Value& each : array)
+    texts.push_back(llvm::formatv("{0}", each).str());
+  llvm::sort(texts);
+  return texts;
+}
+
+TEST_CASE("the shipped policy is the one of bwr, at each level and with each network") {
+  for (const char* level : {"basic", "standard", "strict"}) {
+    if (!hostGives(level))
+      continue;
+    for (const char* network : {"none", "client", "open"}) {
+      CAPTURE(level);
+      CAPTURE(network);
+      Scene scene;
+      const bool isBounded = std::string(level) != "basic"; // there is no network policy there
+      if (!isBounded && std::string(network) != "none")
+        continue;
+      scene.environment.push_back({"TERM", "dumb"});
+      scene.environment.push_back({"SECRET_TOKEN", "x"});
+      const std::string mode =
+          isBounded ? ".network_mode(\"" + std::string(network) + "\")" : std::string();
+      scene.program("    println!(\"{}\", sandbox::Policy::command_default(\".\").level(\"" +
+                    std::string(level) + "\")" + mode + ".to_json())\n");
+      const Outcome outcome = scene.runBoth();
+      Launch bwr;
+      bwr.program = GOS_BWR;
+      bwr.directory = scene.tree().root();
+      bwr.environment = scene.environment;
+      bwr.arguments = {"--profile", "none", "--level", level, "--explain", "--json"};
+      if (isBounded)
+        bwr.arguments.insert(bwr.arguments.end(), {"--network", network});
+      const Outcome wanted = threats::launch(bwr);
+      REQUIRE_MESSAGE(wanted.exitCode == 0, wanted.err);
+      const llvm::json::Object ours = objectOf(outcome.out), theirs = objectOf(wanted.out);
+      for (const char* part : {"level", "directory", "files_bounded", "view", "network",
+                               "network_bounded", "temp", "environment", "mechanisms", "limits"}) {
+        CAPTURE(part);
+        REQUIRE(theirs.get(part) != nullptr);
+        REQUIRE(ours.get(part) != nullptr);
+        if (std::string(part) == "environment") // whose order says nothing
+          CHECK(sortedTexts(*ours.getArray(part)) == sortedTexts(*theirs.getArray(part)));
+        else
+          CHECK(*ours.get(part) == *theirs.get(part));
+      }
+      CHECK(contains(wanted.out, "\"TERM\""));
+      CHECK(!contains(wanted.out, "SECRET_TOKEN"));
+    }
+  }
+}
+
+TEST_CASE("the mechanisms of a policy are those that the report of this host has for the level") {
   Scene scene;
   scene.program(R"(
-    let explained = sandbox::Policy::command_default(".").to_json()
-    println!("{}", explained)
+    for level in #["basic", "standard", "strict"] {
+        println!("{}", tools().level(level).mechanisms().join("|"))
+    }
+    println!("{}", sandbox::capabilities_json())
 )");
   const Outcome outcome = scene.runBoth();
-  Launch bwr;
-  bwr.program = GOS_BWR;
-  bwr.directory = scene.tree().root();
-  bwr.environment = scene.environment;
-  bwr.arguments = {"--profile", "none", "--explain", "--json"};
-  const Outcome wanted = threats::launch(bwr);
-  REQUIRE(wanted.exitCode == 0);
-  const auto view = [](const std::string& text) {
-    llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
-    REQUIRE(bool(value));
-    const llvm::json::Object* object = value->getAsObject();
-    REQUIRE(object != nullptr);
-    const llvm::json::Value* part = object->get("view");
-    REQUIRE(part != nullptr);
-    return *part;
-  };
-  CHECK(view(outcome.out) == view(wanted.out));
+  llvm::SmallVector<llvm::StringRef, 4> lines;
+  llvm::StringRef(outcome.out).split(lines, '\n');
+  REQUIRE(lines.size() >= 4);
+  const llvm::json::Object report = objectOf(lines[3].str());
+  unsigned compared = 0;
+  for (size_t row = 0; row != 3; ++row) {
+    const llvm::StringRef level = row == 0 ? "basic" : row == 1 ? "standard" : "strict";
+    CAPTURE(level.str());
+    if (!hostGives(level))
+      continue;
+    const llvm::json::Array* levels = report.getArray("levels");
+    REQUIRE(levels != nullptr);
+    const llvm::json::Array* reported = nullptr;
+    for (const llvm::json::Value& each : *levels)
+      if (each.getAsObject()->getString("level") == level)
+        reported = each.getAsObject()->getArray("mechanisms");
+    REQUIRE(reported != nullptr);
+    for (const char* name : {"user namespace", "mount view", "network namespace", "ipc namespace",
+                             "pid namespace", "uts namespace", "Landlock"}) {
+      CAPTURE(name);
+      llvm::SmallVector<llvm::StringRef, 16> own;
+      lines[row].split(own, '|');
+      const bool isUsed =
+          llvm::any_of(own, [&](llvm::StringRef each) { return each.starts_with(name); });
+      const bool isReported = llvm::any_of(*reported, [&](const llvm::json::Value& each) {
+        return each.getAsString()->starts_with(name);
+      });
+      CHECK(isUsed == isReported);
+      compared += isUsed;
+    }
+  }
+  CHECK((compared > 0 || !hostGives("standard")));
+}
+
+TEST_CASE("an inherited temp is the caller's by name, and is there where a rule grants it") {
+  for (const char* level : {"basic", "standard", "strict"}) {
+    if (!hostGives(level))
+      continue;
+    CAPTURE(level);
+    Scene scene;
+    const std::string temp = scene.tree().outside() + "/temp";
+    scene.tree().directory(temp);
+    scene.environment.push_back({"TMPDIR", temp});
+    scene.environment.push_back({"LEVEL", level});
+    scene.program(R"(
+    let temp = env::var("TMPDIR").unwrap()
+    let base = tools().level(env::var("LEVEL").unwrap()).temp("inherit")
+    for policy in #[base, base.read_write(temp)] {
+        let out = sandbox::run(policy, #["sh", "-c", "echo \"$TMPDIR\"; echo x > \"$TMPDIR/made\""]).unwrap()
+        println!("{} {} {}", out.stdout.trim() == temp, out.code == 0, fs::exists(temp + "/made"))
+        println!("{}", policy.explain().contains("grants nothing: `" + temp + "`"))
+        if fs::exists(temp + "/made") { fs::remove_file(temp + "/made").unwrap() }
+    }
+    println!("{}", tools().temp("private").explain().contains("grants nothing"))
+)");
+    const Outcome outcome = scene.runBoth();
+    CHECK_MESSAGE(outcome.exitCode == 0, outcome.err);
+    CHECK(outcome.out == (std::string(level) == "basic"
+                              ? "true true true\nfalse\ntrue true true\nfalse\nfalse\n"
+                              : "true false false\ntrue\ntrue true true\nfalse\nfalse\n"));
+  }
 }
 
 TEST_CASE("T124 a grant in a program does not lift a denial") {

@@ -45,6 +45,7 @@ void Scene::program(llvm::StringRef body) {
 use std::env
 use std::errors
 use std::fs
+use std::net
 use std::process
 use std::runtime
 use std::sandbox
@@ -87,14 +88,21 @@ Outcome Scene::run(const std::vector<std::string>& arguments) {
   return outcome;
 }
 
-Outcome Scene::runBoth(const std::vector<std::string>& arguments) {
-  Outcome ran = run(arguments);
+/// What starts the executable that was built.
+Launch Scene::buildIt() {
   const std::string executable = tree_.top() + "/program";
   const Outcome compiled =
       threats::launch(launchOf({"build", "--quiet", "-o", executable, entry_}, {}));
   CHECK_MESSAGE(compiled.exitCode == 0, compiled.err);
-  Launch built = launchOf({}, arguments);
+  Launch built = launchOf({}, {});
   built.program = executable;
+  return built;
+}
+
+Outcome Scene::runBoth(const std::vector<std::string>& arguments) {
+  Outcome ran = run(arguments);
+  Launch built = buildIt();
+  built.arguments = arguments;
   const Outcome found = threats::launch(built);
   CHECK(!found.timedOut);
   CHECK(found.out == ran.out);
@@ -104,16 +112,29 @@ Outcome Scene::runBoth(const std::vector<std::string>& arguments) {
   return ran;
 }
 
-size_t processesWith(llvm::StringRef text) {
-  size_t count = 0;
+void Scene::eachWay(const std::function<void(const Outcome&)>& judge) {
+  judge(run());
+  judge(threats::launch(buildIt()));
+}
+
+std::vector<int> processIdsWith(llvm::StringRef text) {
+  std::vector<int> found;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", ignored)) {
+    int id = 0;
+    if (llvm::StringRef(entry.path().filename().string()).getAsInteger(10, id))
+      continue;
     std::ifstream file(entry.path() / "cmdline");
     std::stringstream words;
     words << file.rdbuf();
-    count += words.str().find(text.str()) != std::string::npos;
+    if (words.str().find(text.str()) != std::string::npos)
+      found.push_back(id);
   }
-  return count;
+  return found;
+}
+
+size_t processesWith(llvm::StringRef text) {
+  return processIdsWith(text).size();
 }
 
 } // namespace gos::stdsandbox

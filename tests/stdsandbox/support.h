@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ public:
   /// Runs what stands there by `gos run` and built; both print and answer the same, which is the
   /// answer. What a run leaves in the scene is there for the second one.
   Outcome runBoth(const std::vector<std::string>& arguments = {});
+  /// How both end, where they need not be alike.
+  void eachWay(const std::function<void(const Outcome&)>& judge);
   /// `gos run` alone.
   Outcome run(const std::vector<std::string>& arguments = {});
   /// Beside a clean environment with HOME.
@@ -39,10 +42,12 @@ public:
 private:
   Launch launchOf(std::vector<std::string> words, const std::vector<std::string>& arguments) const;
   Tree tree_;
+  Launch buildIt();
   std::string entry_ = ".";
 };
 
 /// Processes whose command line holds the text.
+std::vector<int> processIdsWith(llvm::StringRef text);
 size_t processesWith(llvm::StringRef text);
 
 } // namespace gos::stdsandbox
