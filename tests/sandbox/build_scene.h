@@ -27,6 +27,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gos::cases {
@@ -192,6 +193,14 @@ public:
   /// A process of the same user, outside; one whose number a build does not reach.
   int helper() {
     if (helper_ == 0) {
+      // Its number must be one that is not used inside too, also where few have been given out.
+      for (pid_t passed = 0; passed <= 5000;) {
+        passed = ::fork();
+        REQUIRE(passed >= 0);
+        if (passed == 0)
+          ::_exit(0);
+        ::waitpid(passed, nullptr, 0);
+      }
       const Outcome outcome =
           room_.shell("setsid sleep " + uniqueSeconds(999) + " >/dev/null 2>&1 & echo $!");
       helper_ = std::atoi(outcome.out.c_str());

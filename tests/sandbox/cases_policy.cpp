@@ -16,20 +16,25 @@ namespace gos::cases {
 namespace {
 
 /// Nothing ran, the code is the documented one, and all that was said are lines of ours, the
-/// message first; none holds a control byte or a byte that is not UTF-8.
-void checkRefused(const Room& room, const Outcome& outcome, int code, const std::string& part) {
+/// message first; none holds a control byte or a byte that is not UTF-8. What to type next is said
+/// of every wrong usage, and where `next` is given: it stands in it.
+void checkRefused(const Room& room, const Outcome& outcome, int code, const std::string& part,
+                  const std::string& next = "") {
   CAPTURE(outcome.err);
   CHECK(outcome.code == code);
   CHECK(outcome.out == "");
   CHECK_FALSE(room.exists("ran"));
   CHECK(llvm::StringRef(outcome.err).starts_with("bwr: "));
   CHECK(contains(outcome.err, part));
-  int messages = 0;
+  int messages = 0, suggestions = 0;
   for (llvm::StringRef line : llvm::split(llvm::StringRef(outcome.err).rtrim('\n'), '\n')) {
     CHECK((line.starts_with("bwr: ") || line.starts_with("try: ")));
     messages += line.starts_with("bwr: ");
+    suggestions += line.starts_with("try: ") && line.size() > 5 && line.contains(next);
   }
   CHECK(messages == 1);
+  if (code == 2 || code == 64 || !next.empty())
+    CHECK(suggestions == 1);
   for (char byte : outcome.err)
     CHECK((byte == '\n' || (byte >= 0x20 && byte < 0x7f)));
 }
@@ -348,14 +353,16 @@ TEST_CASE(
 
 TEST_CASE("bad input: words that are not there are wrong usage, with the words there are") {
   each(levels(), [](const Room& room, const std::string& level) {
-    checkRefused(room, room.bwr(level, {"--levl"}, {"touch", "ran"}), 2, "no option `--levl`");
+    checkRefused(room, room.bwr(level, {"--levl"}, {"touch", "ran"}), 2, "no option `--levl`",
+                 "bwr --level");
     checkRefused(room, room.bwr(level, {"-x"}, {"touch", "ran"}), 2, "-x");
     checkRefused(room, room.bwr(level, {"--level", "strict"}, {"touch", "ran"}), 2, "given twice");
     for (const char* word : {"Strict", "", "max", "strict "})
       checkRefused(room, room.bwrRaw({"--level", word, "--", "touch", "ran"}), 2, "--level");
     for (const char* word : {"off", "Client", "", "host"})
       checkRefused(room, room.bwr(level, {"--network", word}, {"touch", "ran"}), 2, "--network");
-    checkRefused(room, room.bwr(level, {"--profile", "carg"}, {"touch", "ran"}), 2, "cargo");
+    checkRefused(room, room.bwr(level, {"--profile", "carg"}, {"touch", "ran"}), 2, "cargo",
+                 "--profile cargo");
     checkRefused(room, room.bwr(level, {"--platform", "linux"}, {"touch", "ran"}), 2, "--platform");
     checkRefused(room, room.bwrRaw({"--explain", "--platform", "beos", "--", "touch", "ran"}), 2,
                  "beos");
@@ -384,8 +391,13 @@ TEST_CASE("bad input: grants that are missing, loop, are odd, or too long") {
       room.write("file", "");
       checkRefused(room, room.bwr(level, {flag, "file/x"}, {"touch", "ran"}), 126, "");
     }
-    checkRefused(room, room.bwr(level, {"--workdir", "nope"}, {"touch", "ran"}), 126, "nope");
+    checkRefused(room, room.bwr(level, {"--workdir", "nope"}, {"touch", "ran"}), 126, "nope",
+                 "--workdir DIR");
     checkRefused(room, room.bwr(level, {"--workdir", "file"}, {"touch", "ran"}), 126, "file");
+    checkRefused(room, room.bwr(level, {"--ro", "nope"}, {"touch", "ran"}), 126, "nope",
+                 "mkdir -p " + room.path("nope"));
+    checkRefused(room, room.bwr(level, {"--rw", "~/nope"}, {"touch", "ran"}), 126, "~/nope",
+                 "--rw ~/nope");
     if (level == "basic")
       return; // to narrow there is an error: T126
     // Relative ones are relative to where the caller stands.
@@ -436,7 +448,7 @@ TEST_CASE("bad input: commands that are missing, not executable, a directory, br
     room.link("nowhere", "dangling");
     room.link("self", "self");
     checkRefused(room, room.bwr(level, {}, {"./directory"}), 126, "is a directory");
-    checkRefused(room, room.bwr(level, {}, {"./plain"}), 126, "not executable");
+    checkRefused(room, room.bwr(level, {}, {"./plain"}), 126, "not executable", "chmod +x");
     checkRefused(room, room.bwr(level, {}, {"./broken"}), 127, "/no/interpreter");
     checkRefused(room, room.bwr(level, {}, {"./foreign"}), 126, "no program of this machine");
     checkRefused(room, room.bwr(level, {}, {"./zeros"}), 126, "no program of this machine");

@@ -87,12 +87,13 @@ TEST_CASE("B042 umask, limits, priority, directory and name are the caller's") {
 
 TEST_CASE("B043 scripts run as under a shell, and a missing interpreter is named") {
   each(levels(), [](const Room& room, const std::string& level) {
-    room.write("plain", "echo ran $1\n", 0755);
+    room.write("plain", "echo ran $1\necho then $2\necho \"in $PWD\"\n", 0755);
     room.write("missing", "#!/no/interpreter -x\necho ran\n", 0755);
     room.write("returns", "#!/bin/sh\r\necho ran\r\n", 0755);
-    Outcome outcome = room.bwr(level, {}, {"./plain", "one"});
+    Outcome outcome = room.bwr(level, {}, {"./plain", "one", "a  b"});
     CHECK(outcome.code == 0);
-    CHECK(outcome.out == "ran one\n");
+    CHECK(outcome.out == "ran one\nthen a b\nin " + room.project() + "\n");
+    CHECK(outcome.out == room.shell("sh ./plain one 'a  b'").out);
     outcome = room.bwr(level, {}, {"./missing"});
     CHECK(outcome.code == 127);
     CHECK_MESSAGE(outcome.err.find("/no/interpreter") != std::string::npos, outcome.err);
@@ -181,10 +182,16 @@ TEST_CASE("B049 many at once, each ends") {
     for (const std::string& level : levels()) {
       CAPTURE(level);
       const Room room(who);
-      const Outcome outcome =
-          room.shell("for j in $(seq 16); do (for i in $(seq 12); do " + bwrPath() + " --level " +
-                     level + " -- true || echo bad; done) & done; wait");
-      CHECK(outcome.out == "");
+      const Outcome outcome = room.shell(
+          "for j in $(seq 16); do (for i in $(seq 12); do " + bwrPath() + " --level " + level +
+          " -- sh -c 'echo $0' $j.$i || echo bad; done) >out.$j & done; wait; "
+          "for j in $(seq 16); do cat out.$j; done");
+      // Each run says its own words, after those of the run before it.
+      std::string wanted;
+      for (int strand = 1; strand <= 16; ++strand)
+        for (int run = 1; run <= 12; ++run)
+          wanted += std::to_string(strand) + "." + std::to_string(run) + "\n";
+      CHECK_MESSAGE(outcome.out == wanted, outcome.err);
     }
 }
 
@@ -239,6 +246,19 @@ TEST_CASE("B051 a grandchild with the pipe cannot hold the caller") {
         "head -c 20000000 /dev/zero | tr '\\0' a; head -c 20000000 /dev/zero | tr '\\0' b >&2");
     CHECK(much.out.size() == 20000000);
     CHECK(much.err.size() == 20000000);
+    CHECK(much.out.find_first_not_of('a') == std::string::npos);
+    CHECK(much.err.find_first_not_of('b') == std::string::npos);
+    // Every line where it belongs, though both streams are written in turn.
+    const Outcome lines = room.bwr(level, {},
+                                   {"python3", "-c",
+                                    "import os\nfor i in range(200000):\n"
+                                    "  os.write(1 + i % 2, b'%d\\n' % i)"});
+    std::string even, odd;
+    for (int line = 0; line != 200000; ++line)
+      (line % 2 == 0 ? even : odd) += std::to_string(line) + "\n";
+    CHECK(lines.code == 0);
+    CHECK((lines.out == even));
+    CHECK((lines.err == odd));
   });
 }
 
@@ -282,12 +302,44 @@ TEST_CASE("T136 a directory is no stream, and a closed stream is /dev/null") {
         room.shell(bwrPath() + " --level " + level +
                    " -- sh -c 'readlink /proc/self/fd/0; ls -l /proc/self/fd >/dev/null' <&- ");
     CHECK(closed.out == "/dev/null\n");
+    // Each of the three, in each direction, and one that is only a name.
+    const std::string run = bwrPath() + " --level " + level + " -- ";
+    for (const char* stream : {"0", "1", "2"}) {
+      CAPTURE(std::string(stream));
+      room.write("pass.py",
+                 "import os, sys\nstream = int(sys.argv[1])\n"
+                 "fd = os.open(sys.argv[2], getattr(os, sys.argv[3]))\n"
+                 "os.dup2(fd, stream)\nos.close(fd)\nos.execv(sys.argv[4], sys.argv[4:])\n");
+      const auto pass = [&](const std::string& what, const std::string& how) {
+        return room.shell("exec python3 pass.py " + std::string(stream) + " " + what + " " + how +
+                          " " + run + "touch ran");
+      };
+      CHECK(pass(room.home(), "O_RDONLY").code == 126);
+      CHECK(pass("pass.py", "O_PATH").code == 126);
+      CHECK(pass(room.home(), "O_PATH").code == 126);
+      CHECK_FALSE(room.exists("ran"));
+      // What is a stream is one.
+      CHECK(pass("/dev/null", "O_RDWR").code == 0);
+      CHECK(room.exists("ran"));
+      ::unlink(room.path("ran").c_str());
+      const Outcome shut = room.shell(run + "sh -c 'readlink /proc/self/fd/" + stream +
+                                      " >named; ls /proc/self/fd >numbers' " + stream + ">&-");
+      CHECK(shut.code == 0);
+      if (stream != std::string("1")) // which the shell has turned to the file
+        CHECK(room.read("named") == "/dev/null\n");
+      CHECK(room.read("numbers") == "0\n1\n2\n3\n");
+    }
+    const Outcome silent = room.shell(run + "sh -c 'echo x; echo y >&2; exit 7' >&- 2>&-");
+    CHECK(silent.code == 7);
     // Appending is not reading, and not truncating.
     room.write(room.top() + "/log", "before\n");
     room.write("again.py",
                "import os, sys\nprint('mine', flush=True)\nfor mode in 'r', 'w':\n  try: "
                "sys.stderr.write(open('/proc/self/fd/1', mode).read())\n"
                "  except (OSError, ValueError) as e: sys.stderr.write(type(e).__name__ + '\\n')\n");
+    const Outcome before = room.shell("python3 again.py >>" + room.top() + "/log");
+    CHECK(contains(before.err, "before")); // the control: a name of the log reads it
+    room.write(room.top() + "/log", "before\n");
     const Outcome again = room.shell(bwrPath() + " --level " + level + " -- python3 again.py >>" +
                                      room.top() + "/log");
     if (level != "basic") {

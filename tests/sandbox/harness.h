@@ -92,7 +92,9 @@ const std::string& bwrPath();
 const std::string& probePath();
 /// Is a program on PATH? A case that needs one that is not installed is a counted skip.
 bool installed(const std::string& program);
-/// Counts and prints a skip with its reason; with GOS_REQUIRE_SANDBOX=1 it fails the test.
+/// Prints a skip with its reason; `./dev test` counts them. With GOS_REQUIRE_SANDBOX=1 it fails the
+/// test, with =host unless the reason is a program that is not installed or that a control needs
+/// what "this kernel" or "this file system" has not.
 void skip(const std::string& what, const std::string& reason);
 /// Processes whose command line holds the text.
 std::vector<int> processesWith(const std::string& text);
