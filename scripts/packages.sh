@@ -154,6 +154,7 @@ need_full() {
   want_packages \
     "golang-go builds and tests under bwr" \
     "npm installs and builds under bwr" \
+    "yarnpkg is yarn 1, which installs and builds under bwr" \
     "maven builds under bwr" \
     "libmaven-compiler-plugin-java is what maven needs without a network" \
     "libmaven-resources-plugin-java is what maven needs without a network" \
