@@ -83,7 +83,8 @@ void limitsOfView(const Policy& policy, const ChildPlan& plan, std::vector<std::
   if (rootWritable)
     limits.push_back("nothing new can be made in `/` itself");
   if (policy.temp() == TempMode::Inherit)
-    limits.push_back("there is no private temp: `/tmp` is there where a rule grants it");
+    limits.push_back(
+        "there is no private temp: `/tmp`, or what `TMPDIR` names, is there where a rule grants it");
   if (plan.namespaces & kUserNamespace)
     limits.push_back("files of other owners can look like nobody's");
 }
