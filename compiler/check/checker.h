@@ -616,7 +616,7 @@ private:
   Type* callConstructor(CallExpr* expr, const ValuePath& value, Type* expected);
   Type* callValue(CallExpr* expr, Type* calleeType, Type* expected);
   void checkArgument(Expr* argument, Type* parameter, StringRef name, uint8_t checked,
-                     bool isComptime, ClosureFate fate = ClosureFate::Called);
+                     bool isComptime, ClosureFate fate = ClosureFate::Kept);
   void checkArgumentsAlone(ArrayRef<Argument> arguments, bool closures = true);
   SmallVector<Type*, 4> openTypeArgs(ArrayRef<Parameter*> generics, const ValuePath& value,
                                      Span span, StringRef name);
@@ -638,6 +638,7 @@ private:
   // ---- closures.cpp ----
   Type* checkClosure(ClosureExpr* expr, Type* expected, ClosureFate fate);
   ClosureFate fateOfArguments(const FunctionItem* function);
+  void checkGivenClosures(); // fates.cpp
   void checkCaptured(const Frame& frame, const Variable* variable, Span span);
   void settleDiverging(Body& body);
   void finishClosures(Body& body);
@@ -714,7 +715,13 @@ private:
     Expr* argument;
     StringRef function;
   };
-  std::vector<ParallelCallback> parallel_;    // judged when all bodies are checked
+  std::vector<ParallelCallback> parallel_; // judged when all bodies are checked
+  struct GivenClosure {
+    ClosureExpr* closure;
+    FunctionItem* function; // of the program
+    size_t parameter;
+  };
+  std::vector<GivenClosure> givenClosures_;   // judged when all bodies are checked
   std::vector<ConstArgument> constArguments_; // of all items, for judgeLengths
   std::vector<std::pair<Type*, Span>> heaps_; // in signatures and fields, to be judged
   llvm::SmallPtrSet<Type*, 8> judgedHeaps_;
@@ -737,6 +744,7 @@ private:
 
   friend class Program;
   friend class Effects;
+  friend class Fates;
   friend class FlowWalk;
 };
 

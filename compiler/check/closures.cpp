@@ -78,8 +78,9 @@ Type* Checker::checkClosure(ClosureExpr* expr, Type* expected, ClosureFate fate)
   return types_.function(parameters, result);
 }
 
-/// What a function does with the closures that it is given. Of the library's own, `#[spawns]` runs
-/// them on another goroutine, and natives that are no methods hold them beyond the call.
+/// What a function of the library does with the closures that it is given: `#[spawns]` runs them on
+/// another goroutine, and natives that are no methods hold them beyond the call. What one of the
+/// program does is known when all bodies are (fates.cpp).
 ClosureFate Checker::fateOfArguments(const FunctionItem* function) {
   if (function->builtin >= 0)
     return hasReceiver(const_cast<FunctionItem*>(function)) ? ClosureFate::Called

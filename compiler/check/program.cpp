@@ -77,6 +77,7 @@ void Checker::run(Program& program) {
   } while (constants < constants_.size());
   for (size_t i = 0; i < heaps_.size(); ++i)
     checkHeap(heaps_[i].first, heaps_[i].second);
+  checkGivenClosures();
   checkParallel();
   judgeLengths();
   orderConstants(program);
