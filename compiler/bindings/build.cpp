@@ -292,12 +292,10 @@ bool Build::refuseInner(llvm::StringRef lock) {
   bool good = true;
   for (const InnerAddress& each : innerAddresses(facts_, lock)) {
     good = false;
-    const std::string what = "`" + each.url + "` in `" + each.place +
-                             "` is an address of this machine or of an inner network";
     Diagnostic& report = each.binding != nullptr
                              ? engine_.report(each.binding->written->keySpan, diag::BindingRefused,
-                                              each.binding->written->key, what)
-                             : engine_.report(diag::BindingsFetch, what);
+                                              each.binding->written->key, each.problem)
+                             : engine_.report(diag::BindingsFetch, each.problem);
     report.help("if it is meant: --sandbox-network, or name the host in `[registries]` of your "
                 "own Cargo configuration");
   }

@@ -14,6 +14,15 @@ std::string authorityOf(llvm::StringRef url);
 /// reader of odd numbers would not take for one?
 bool isInner(llvm::StringRef authority);
 
+/// Where an address leads, by its text.
+enum class Aim : uint8_t {
+  Nowhere, // a path of this machine
+  Outside,
+  Inner,
+  Unclear // its readers do not agree about the host
+};
+Aim aimOf(llvm::StringRef url);
+
 /// Are such addresses refused? From `standard` on, unless the user gave the network.
 bool refusesInner(const BuildFacts& facts);
 
@@ -21,8 +30,10 @@ struct InnerAddress {
   std::string place; // what names it: a manifest, `bindings.lock`
   std::string url;
   const Binding* binding = nullptr; // whose entry it is, if it stands in project.toml
+  std::string problem;              // what is wrong, in words
 };
-/// What the project names and the user's own Cargo configuration does not.
+/// What the project names and the user's own Cargo configuration does not, and each manifest that
+/// Cargo would read and that cannot be judged.
 std::vector<InnerAddress> innerAddresses(const BuildFacts& facts, llvm::StringRef lock);
 
 } // namespace gos::bindings

@@ -61,6 +61,122 @@ TEST_CASE(
   });
 }
 
+TEST_CASE(
+    "T095 every manifest that Cargo reads for a binding is looked at, and one that cannot be is refused by name") {
+  if (missesCargo("T095"))
+    return;
+  // What is judged is text: who asks makes no difference.
+  Bound bound(identities().front());
+  Registry inner;
+  const std::string git = "git = \"" + inner.base() + "/x.git\"";
+  bound.bindings("stats = { path = \"rust/stats\" }");
+  bound.how.set["CARGO_NET_RETRY"] = "0";
+  // What stands for the binding, and in the files beside it.
+  const auto refused = [&](const std::string& rest, const Files& beside, const std::string& words) {
+    CAPTURE(rest);
+    files::remove_all(bound.room.path("rust"));
+    bound.crate("rust/stats", "stats", Bound::kLibrary,
+                "[dependencies]\ngossamer-binding = \"0.1\"\n" + rest + "\n");
+    for (const auto& [file, text] : beside) {
+      bound.room.makeDirectory("rust/" + files::path(file).parent_path().string());
+      bound.room.write("rust/" + file, text);
+    }
+    const size_t before = inner.requests().size();
+    const Outcome outcome = bound.build("standard");
+    CHECK(outcome.code == 1);
+    CHECK_MESSAGE(has(outcome.err, words), outcome.err);
+    CHECK_MESSAGE(inner.requests().size() == before, outcome.err);
+    // What is refused is what Cargo would have asked for.
+    bound.build("standard", {"--sandbox-network"});
+    return inner.requests().size() != before;
+  };
+  const std::string address = "is an address of this machine or of an inner network";
+  const auto crate = [](const std::string& name, const std::string& rest) {
+    return "[package]\nname = \"" + name + "\"\nversion = \"1.0.0\"\nedition = \"2021\"\n" + rest;
+  };
+  const std::string member = "member = { path = \"../ws/member\" }";
+  const std::string inherits = "[dependencies]\nevil = { workspace = true }\n";
+  const std::string workspace =
+      "[workspace]\nmembers = [\"member\"]\n[workspace.dependencies]\nevil = { " + git + " }\n";
+  const std::pair<std::string, std::string> empty = {"ws/member/src/lib.rs", ""};
+  // Beside the binding's own directory: a workspace that a member of it inherits from, above it
+  // or where `package.workspace` says, and where a link leads and where its text does.
+  CHECK(refused(
+      member,
+      {empty, {"ws/member/Cargo.toml", crate("member", inherits)}, {"ws/Cargo.toml", workspace}},
+      address));
+  CHECK(
+      refused(member,
+              {empty,
+               {"ws/member/Cargo.toml", crate("member", "workspace = \"../../far\"\n" + inherits)},
+               {"far/Cargo.toml", "[workspace]\nmembers = [\"../ws/member\"]\n"
+                                  "[workspace.dependencies]\nevil = { " +
+                                      git + " }\n"}},
+              address));
+  // Kinds of dependencies, and names that are no kinds.
+  for (const char* table : {"build-dependencies", "target.'cfg(unix)'.dependencies"})
+    CHECK(refused("[" + std::string(table) + "]\nevil = { " + git + " }", {}, address));
+  for (const char* name : {"patch", "replace", "dev-dependencies"})
+    CHECK(refused(std::string(name) + " = { " + git + " }", {}, address));
+  CHECK(refused("[dependencies.evil]\n" + git, {}, address));
+  // A chain longer than any limit of depth, and more packages than are looked at.
+  Files chain;
+  for (int at = 0; at != 60; ++at) {
+    const std::string name = "c" + std::to_string(at), next = "c" + std::to_string(at + 1);
+    chain[name + "/src/lib.rs"] = "";
+    chain[name + "/Cargo.toml"] = crate(
+        name, "[dependencies]\n" + (at == 59 ? "evil = { version = \"1\", registry-index = \"" +
+                                                   inner.index() + "\" }\n"
+                                             : next + " = { path = \"../" + next + "\" }\n"));
+  }
+  CHECK(refused("c0 = { path = \"../c0\" }", chain, address));
+  std::string all;
+  Files many;
+  for (int at = 0; at != 230; ++at) {
+    const std::string name = "m" + std::to_string(at);
+    all += name + " = { path = \"../" + name + "\" }\n";
+    many[name + "/src/lib.rs"] = "";
+    many[name + "/Cargo.toml"] =
+        crate(name, at == 229 ? "[dependencies]\nevil = { " + git + " }\n" : std::string());
+  }
+  CHECK(refused(all, many, address));
+  // What cannot be judged.
+  refused(member, {empty, {"ws/member/Cargo.toml", "[package\n"}},
+          "ws/member/Cargo.toml` is not a manifest that can be read");
+  refused(member, {empty, {"ws/member/Cargo.toml", std::string((1 << 20) + 1, '\n')}},
+          "ws/member/Cargo.toml` cannot be read");
+  refused(member, {empty, {"ws/member/Cargo.toml/x", ""}}, "ws/member/Cargo.toml` cannot be read");
+  refused("evil = { git = \"localhost:/x\" }", {}, "is an address whose host cannot be told");
+  refused("evil = { path = \"x\", base = \"workspace\" }", {}, "depends on `base`");
+}
+
+TEST_CASE("T095 what Cargo does not read of a project leads it nowhere") {
+  if (missesCargo("T095"))
+    return;
+  everywhere({"standard"}, [](Bound& bound, const std::string& level) {
+    Registry inner;
+    const std::string git = "{ git = \"" + inner.base() + "/x.git\" }";
+    bound.bindings("stats = { path = \"rust/stats\" }");
+    bound.crate("rust/stats", "stats", Bound::kLibrary,
+                "[dependencies]\ngossamer-binding = \"0.1\"\n[dev-dependencies]\nevil = " + git +
+                    "\n[target.'cfg(unix)'.dev-dependencies]\nworse = " + git +
+                    "\n[patch.crates-io]\nevil = " + git + "\n[package.metadata.x]\ngit = \"" +
+                    inner.base() + "\"\n");
+    // Replaced sources and registries, in every directory above a crate.
+    const std::string config =
+        "[source.crates-io]\nreplace-with = \"inner\"\n[source.inner]\nregistry = \"" +
+        inner.index() + "\"\n[registries.inner]\nindex = \"" + inner.index() +
+        "\"\n[registry]\ndefault = \"inner\"\n[patch.crates-io]\nevil = " + git + "\n";
+    for (const char* directory : {"rust/stats", "rust", "."}) {
+      bound.room.makeDirectory(std::string(directory) + "/.cargo");
+      bound.room.write(std::string(directory) + "/.cargo/config.toml", config);
+    }
+    const Outcome outcome = bound.build(level);
+    CHECK_MESSAGE(outcome.code == 0, outcome.err);
+    CHECK(inner.requests().empty());
+  });
+}
+
 TEST_CASE("T096 an archive that leads out of its directory puts nothing there") {
   if (missesCargo("T096"))
     return;

@@ -36,9 +36,25 @@ TEST_CASE("T095 an address of this machine or of an inner network is one however
                           "http://100.100.100.200#x",
                           "http://evil.example@127.0.0.1/",
                           "ssh://git@10.0.0.5/x",
-                          "http://168.63.129.16/"}) {
+                          "http://168.63.129.16/",
+                          "http://017700000001/",
+                          "http://0x7f000001/",
+                          "http://[0:0:0:0:0:ffff:7f00:1]/",
+                          "http://[64:ff9b:1::a00:1]/",
+                          "http://[2001:0:a00:1::]/",
+                          "http://localhost../",
+                          "http://localhost6/",
+                          "http://a.localhost.:80/",
+                          "http://registry/",
+                          "http://git.corp/",
+                          "http://nas.home.arpa/",
+                          "\x01http://127.0.0.1/",
+                          "git://127.0.0.1/x",
+                          "ssh://user@localhost:22/x",
+                          "ssh://a@b@10.0.0.1/x"}) {
     CAPTURE(std::string(url));
     CHECK(isInner(authorityOf(url)));
+    CHECK(aimOf(url) == Aim::Inner);
   }
 }
 
@@ -51,11 +67,23 @@ TEST_CASE("T095 a public address is none, and a path has no host") {
     CAPTURE(std::string(url));
     CHECK_FALSE(authorityOf(url).empty());
     CHECK_FALSE(isInner(authorityOf(url)));
+    CHECK(aimOf(url) == Aim::Outside);
   }
+  CHECK(aimOf("file:///tmp/x") == Aim::Nowhere);
+  CHECK(aimOf("git+file:///tmp/x#1") == Aim::Nowhere);
   for (const char* url :
        {"", "file:///tmp/x", "/tmp/x", "../x", "git+file:///tmp/x#1", "://x", ":"})
     CHECK(authorityOf(url).empty());
   CHECK(authorityOf("http://Example.COM:8080/x") == "example.com:8080");
+}
+
+TEST_CASE("T095 an address whose readers do not agree about the host is told from a public one") {
+  for (const char* url :
+       {"localhost:/x", "host.internal:/x", "ext::sh -c true", "../x", "ftp://example.com/x",
+        "ssh://example.com\\@127.0.0.1/x", "git@10.0.0.1:x", "javascript:1", "/tmp/x"}) {
+    CAPTURE(std::string(url));
+    CHECK(aimOf(url) == Aim::Unclear);
+  }
 }
 
 } // namespace gos::bindings
