@@ -169,6 +169,33 @@ void threads(const std::vector<std::string>& levels) {
   std::printf("sixteen threads\n");
 }
 
+/// A run belongs to its program and not to the thread that started it: that one ends, and the run
+/// goes on until it is told to stop waiting.
+void outlivesItsThread(const std::string& level) {
+  Policy policy = usual();
+  policy.level(level);
+  std::filesystem::remove("go");
+  gsb_run* run = nullptr;
+  std::string problem;
+  std::thread([&] {
+    const char* words[] = {"sh", "-c", "while [ ! -e go ]; do sleep 0.02; done; exit 7", nullptr};
+    gsb_error* error = nullptr;
+    run = gsb_start(policy.get(), words, nullptr, &error);
+    if (run == nullptr)
+      problem = gsb_error_text(error);
+    gsb_error_free(error);
+  }).join();
+  NEED(run != nullptr, problem);
+  std::ofstream("go") << "";
+  gsb_result result{};
+  result.size = sizeof result;
+  gsb_error* error = nullptr;
+  NEED(gsb_run_wait(run, &result, &error) == 0, gsb_error_text(error));
+  NEED(result.code == 7 && result.signal == 0, std::to_string(result.code));
+  gsb_run_free(run);
+  std::printf("outlives its thread at %s\n", level.c_str());
+}
+
 } // namespace
 
 int main() {
@@ -188,6 +215,7 @@ int main() {
   for (const std::string& level : levels) {
     runs(level);
     errors(level);
+    outlivesItsThread(level);
     if (level != "basic")
       confines(level);
   }

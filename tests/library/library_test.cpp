@@ -219,8 +219,8 @@ TEST_CASE("library: the example builds with nothing but cc, and runs are started
   CHECK_MESSAGE(outcome.text == "done\n", outcome.text);
 }
 
-TEST_CASE("T133 unknown words are problems and not defaults; runs of many threads at once get "
-          "their own answers") {
+TEST_CASE(
+    "B048 T133 unknown words are problems, and runs of threads that end or of many at once go on") {
   if (isSanitized())
     return;
   const fs::path client = installed().top / "client_cpp";
@@ -234,6 +234,13 @@ TEST_CASE("T133 unknown words are problems and not defaults; runs of many thread
   CHECK(outcome.code == 0);
   CHECK_MESSAGE(contains(outcome.text, "unknown words are problems\n"), outcome.text);
   CHECK_MESSAGE(contains(outcome.text, "sixteen threads\ndone\n"), outcome.text);
+  CHECK_MESSAGE(contains(outcome.text, "outlives its thread at basic\n"), outcome.text);
+  for (const char* level : {"standard", "strict"})
+    if (contains(outcome.text, std::string("runs at ") + level + "\n"))
+      CHECK_MESSAGE(contains(outcome.text, std::string("outlives its thread at ") + level + "\n"),
+                    outcome.text);
+    else
+      std::cout << "SKIP library, " << level << ": this host does not give it\n";
 }
 
 } // namespace gos::library

@@ -373,4 +373,63 @@ TEST_CASE("B040 client: connects to the outside, and does not listen") {
   });
 }
 
+TEST_CASE("B040 client: names are resolved, wherever the link of the resolver's file leads") {
+  // A server of one name, on the loopback of a network of its own.
+  const std::string server = R"(
+import fcntl, socket, struct
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+fcntl.ioctl(s, 0x8914, struct.pack('16sH22x', b'lo', 0x41))
+s.bind(('127.0.0.1', 53))
+open('serves', 'w').close()
+while True:
+    query, asker = s.recvfrom(512)
+    end = query.index(b'\0', 12) + 5
+    named = query[12:].startswith(b'\x06answer\x06gosbox\0')
+    known = named and query[end - 4:end - 2] == b'\0\1'
+    answer = b'\xc0\x0c\0\1\0\1\0\0\0\1\0\4\x0a\1\2\3' if known else b''
+    s.sendto(query[:2] + (b'\x81\x80' if named else b'\x81\x83') + b'\0\1\0' + bytes([known]) +
+             b'\0\0\0\0' + query[12:end] + answer, asker)
+)";
+  // An /etc and a /run of one's own; $1 is bwr with its words.
+  const std::string script = R"(
+mkdir etc run run/resolve; cp -a /etc/. etc 2>/dev/null
+echo 'hosts: files dns' >etc/nsswitch.conf
+mount --bind run /run && mount --bind etc /etc || exit 9
+python3 server.py & p=$!
+i=0; while [ ! -e serves ] && [ $i -lt 1500 ]; do sleep 0.02; i=$((i + 1)); done
+for shape in file relative absolute dangling; do
+  rm -f /etc/resolv.conf
+  case $shape in
+  file) echo nameserver 127.0.0.1 >/etc/resolv.conf;;
+  relative) echo nameserver 127.0.0.1 >/run/resolve/stub; ln -s ../run/resolve/stub /etc/resolv.conf;;
+  absolute) echo nameserver 127.0.0.1 >/run/other; ln -s /run/other /etc/resolv.conf;;
+  dangling) ln -s /run/nowhere /etc/resolv.conf;; # then it is the loopback's server
+  esac
+  echo $shape
+  sh look.sh; echo then
+  $1 sh look.sh
+done
+kill $p
+)";
+  const std::string look = "cat /etc/resolv.conf 2>/dev/null; "
+                           "getent hosts answer.gosbox";
+  each(levels(), [&](const Room& room, const std::string& level) {
+    room.write("server.py", server);
+    room.write("script.sh", script);
+    room.write("look.sh", look);
+    const Outcome outcome =
+        room.plain({"unshare", room.who() == As::Root ? "-mn" : "-Urmn", "sh", "script.sh",
+                    bwrPath() + " --level " + level + " --network client --"});
+    if (outcome.code == 9 || outcome.out.empty())
+      return skip("B040, names", "no /etc of one's own can be made here: " + outcome.err);
+    std::string wanted;
+    for (const std::string shape : {"file", "relative", "absolute", "dangling"}) {
+      const std::string seen = (shape == "dangling" ? "" : "nameserver 127.0.0.1\n") +
+                               std::string("10.1.2.3        answer.gosbox\n");
+      wanted += shape + "\n" + seen + "then\n" + seen;
+    }
+    CHECK_MESSAGE(outcome.out == wanted, outcome.err);
+  });
+}
+
 } // namespace gos::cases
