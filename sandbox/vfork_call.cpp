@@ -2,6 +2,7 @@
 
 #include <asm/unistd.h>
 #include <csignal>
+#include <memory>
 #include <sched.h>
 
 namespace gos {
@@ -58,12 +59,14 @@ long cloneCall(unsigned long flags, void* stackEnd, int* pidFd, VforkFunction fu
 } // namespace
 
 int vforkCall(VforkFunction function, void* argument, unsigned long flags, int* pidFd) {
-  alignas(16) char stack[32768];
+  // Not on this stack, which a thread of a program may have made small.
+  constexpr size_t kStack = 32768;
+  const auto stack = std::make_unique_for_overwrite<char[]>(kStack);
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const long id =
-      cloneCall(CLONE_VM | CLONE_VFORK | flags, stack + sizeof stack, pidFd, function, argument);
+      cloneCall(CLONE_VM | CLONE_VFORK | flags, stack.get() + kStack, pidFd, function, argument);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return int(id);
 }

@@ -83,7 +83,8 @@ llvm::Error directoryError(const DirectoryVerdict& verdict, llvm::StringRef dire
 }
 
 namespace {
-/// Nothing of a repository that somebody works in is larger, deeper or more.
+/// Hardly a repository that somebody works in is larger, deeper or more. One that is has all of its
+/// data closed: what was not looked at could hold what runs.
 constexpr size_t kMostConfiguration = size_t(1) << 20, kMostModules = 256,
                  kMostConfigurations = 512;
 constexpr unsigned kDeepestModule = 8;
@@ -108,14 +109,22 @@ public:
     for (const std::string& name : entriesOf(git + "/worktrees"))
       for (const char* file : {"/commondir", "/config.worktree"})
         add(git + "/worktrees/" + name + file, false);
+    if (tooMuch_) {
+      add(git, false);
+      for (const std::string& data : repositories_)
+        add(data, false);
+    }
     return std::move(guards_);
   }
 
 private:
-  static std::vector<std::string> entriesOf(const std::string& directory) {
-    return exists(directory)
-               ? namesIn(directory, kMostModules, [](llvm::StringRef) { return true; })
-               : std::vector<std::string>();
+  std::vector<std::string> entriesOf(const std::string& directory) {
+    if (!exists(directory))
+      return {};
+    std::vector<std::string> names =
+        namesIn(directory, kMostModules + 1, [](llvm::StringRef) { return true; });
+    tooMuch_ |= names.size() > kMostModules;
+    return names;
   }
 
   void add(const std::string& path, bool nameWhatIsMissing) {
@@ -142,6 +151,7 @@ private:
     add(file, false);
     for (const std::string& each : {git, named(git + "/commondir", "", git)})
       if (!each.empty()) {
+        repositories_.push_back(each);
         for (const char* name : {"/config", "/hooks", "/config.worktree"})
           add(each + name, false);
         addConfiguration(each + "/config", directory_);
@@ -162,11 +172,17 @@ private:
   /// Each module of a repository has a configuration and hooks of its own. Its name may have
   /// slashes, and it may have modules itself.
   void addModules(const std::string& modules, unsigned depth) {
-    if (depth == kDeepestModule)
+    if (depth == kDeepestModule) {
+      tooMuch_ |= exists(modules);
       return;
+    }
     for (const std::string& name : entriesOf(modules)) {
       const std::string module = modules + "/" + name;
-      if (++modules_ > kMostModules || realPathOf(module) != module)
+      if (++modules_ > kMostModules) {
+        tooMuch_ = true;
+        return;
+      }
+      if (realPathOf(module) != module)
         continue; // no link is followed: what it leads to is found where it is
       const bool isModule = exists(module + "/HEAD");
       if (isModule) {
@@ -185,10 +201,15 @@ private:
   /// What a configuration leads to inside of the directory. `worktree`: what `core.hooksPath` is
   /// relative to; empty where that is not known.
   void addConfiguration(const std::string& file, llvm::StringRef worktree) {
-    if (!exists(file) || ++configurations_ > kMostConfigurations ||
-        !configurationsSeen_.insert(file).second)
+    if (!exists(file) || !configurationsSeen_.insert(file).second)
       return;
-    const GitPaths paths = gitPaths(hostTree().text(file, kMostConfiguration));
+    if (++configurations_ > kMostConfigurations) {
+      tooMuch_ = true;
+      return;
+    }
+    const std::string text = hostTree().text(file, kMostConfiguration + 1);
+    const GitPaths paths = gitPaths(text);
+    tooMuch_ |= text.size() > kMostConfiguration || paths.more;
     for (const std::string& path : paths.hooks)
       if (!worktree.empty() || llvm::StringRef(path).starts_with("/"))
         (void)addNamed(path, worktree);
@@ -219,6 +240,8 @@ private:
   const std::string directory_;
   Guards guards_;
   size_t modules_ = 0, configurations_ = 0;
+  bool tooMuch_ = false;
+  std::vector<std::string> repositories_; // the data of one whose `.git` is a file
   llvm::StringSet<> configurationsSeen_;
 };
 } // namespace

@@ -69,7 +69,11 @@ private:
     std::vector<std::string>* into = section_ == "core" && name == "hookspath" ? &paths_.hooks
                                      : isInclude && name == "path"             ? &paths_.includes
                                                                                : nullptr;
-    if (into != nullptr && !value.empty() && into->size() < kMostPaths)
+    if (into == nullptr || value.empty())
+      return;
+    if (into->size() == kMostPaths)
+      paths_.more = true;
+    else
       into->push_back(value);
   }
 

@@ -13,6 +13,7 @@ namespace gos::sandbox {
 struct GitPaths {
   std::vector<std::string> hooks;    // of `core.hooksPath`
   std::vector<std::string> includes; // of `include.path` and of every `includeIf`
+  bool more = false;                 // than are listed
 };
 
 /// As they are written there, quotes and escapes undone.

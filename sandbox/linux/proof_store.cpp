@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -124,6 +125,18 @@ std::string embeddedHash() {
   return hashes;
 }
 
+/// A filter around this process may refuse a call, or say that it was made: what was proven without
+/// it, or within another one, says nothing here. Their number, "0" where there is none; empty where
+/// that cannot be read.
+std::string surroundingFilters() {
+  if (::prctl(PR_GET_SECCOMP) == 0)
+    return "0";
+  UniqueFd status(::open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  const std::string text = status ? readAll(status.get(), 65536) : std::string();
+  const llvm::StringRef after = llvm::StringRef(text).split("\nSeccomp_filters:").second;
+  return after.split('\n').first.trim().str();
+}
+
 } // namespace
 
 std::string proofKey() {
@@ -136,8 +149,12 @@ std::string proofKey() {
   const std::string bootId = readAll(boot.get(), 64);
   if (bootId.empty())
     return {};
+  const std::string filters = surroundingFilters();
+  if (filters.empty())
+    return {};
   llvm::SHA256 hash;
-  add(hash, "bwr self-proof 1");
+  add(hash, "bwr self-proof 2");
+  add(hash, filters);
   add(hash, bootId);
   add(hash, system.release);
   add(hash, system.version);

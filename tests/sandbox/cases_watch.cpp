@@ -142,6 +142,25 @@ TEST_CASE("a run ends when its guards are taken away from outside: no hook is pl
             "{ echo x >> .git/config; } 2>/dev/null");
 }
 
+TEST_CASE("a name that is taken away and given to the same file again is noticed") {
+  // The mount is gone, and the file is what it was: its number alone says nothing.
+  const Closed anew = {"a read-only file with a second name",
+                       {"--ro", "w/e"},
+                       "",
+                       "echo OLD > w/e && ln w/e w/second",
+                       "rm w/e && ln w/second w/e",
+                       ":"};
+  const Closed under = {"a read-only file that is renamed and linked",
+                        {"--ro", "w/e"},
+                        "",
+                        "echo OLD > w/e",
+                        "mv w/e w/second && ln w/second w/e",
+                        ":"};
+  for (As who : identities())
+    for (const Closed& entry : {anew, under})
+      check(who, entry, "{ echo NEW >> w/e; } 2>/dev/null");
+}
+
 TEST_CASE("with more directories than can be held open a run looks at what it closes by itself") {
   for (As who : identities()) {
     Closed many = {"the last of many",

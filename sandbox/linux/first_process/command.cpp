@@ -35,6 +35,12 @@ void must(Stage stage, long result) {
     giveUp(stage, result);
 }
 
+uint32_t permittedCapabilities() {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  return raw::sys(__NR_capget, &header, data) < 0 ? 0 : data[0].permitted;
+}
+
 bool holdsNoCapability() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};
@@ -158,11 +164,13 @@ Failure dropCapabilities(const Plan& plan) {
            SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
                SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
            0, 0, 0);
-  // What stays is permitted and not effective, over the sandbox's own namespaces: at the end the
-  // private temp has to be unmounted before it can be removed. The command has none of it.
+  // What stays is permitted and not effective, over the sandbox's own namespaces. Whoever holds
+  // less may not schedule this process or change its priority (cap_safe_nice of the kernel): a
+  // command that put it to sleep would outlive the end of the run. And at the end the private temp
+  // has to be unmounted before it can be removed. The command has none of it.
   const bool unmounts = plan.has(kGrantInTmp) || plan.has(kGrantInVarTmp);
-  const uint32_t keep = unmounts ? 1u << CAP_SYS_ADMIN : 0;
-  const long result = setCapabilities(0, keep);
+  const uint32_t keep = 1u << CAP_SYS_CHROOT | (unmounts ? 1u << CAP_SYS_ADMIN : 0);
+  const long result = setCapabilities(0, keep & permittedCapabilities());
   return result < 0 ? failed(Stage::Capabilities, result) : Failure{};
 }
 

@@ -3,9 +3,9 @@
 // command behind its locks, stays as the reaper of everything the command starts, and cleans up.
 // No C library, no allocation, no state but this; it is small so that starting it costs little.
 //
-// Threats: the command may kill, trace or feed its first process. It is undumpable, has no
-// capability once the command runs, reads nothing that the command can write, and blocks every
-// signal that can be blocked.
+// Threats: the command may kill, trace, schedule or feed its first process. It is undumpable, has
+// no effective capability once the command runs and a permitted one that the command lacks, reads
+// nothing that the command can write, and blocks every signal that can be blocked.
 
 #include "sandbox/linux/first_process/raw.h"
 #include "sandbox/linux/launch_plan.h"
@@ -40,6 +40,7 @@ struct Plan {
 struct Watched {
   uint32_t step;
   uint64_t device, inode;
+  uint64_t mount = 0; // its id, once the view stands
 };
 
 /// Objects of ours that cover others: nobody may open a hole, an empty one says nothing. Their

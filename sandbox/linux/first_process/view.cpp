@@ -361,7 +361,7 @@ private:
     }
     if (view_.watchedCount == kMostWatched)
       raw::quit(1); // the plan's maker has refused more; nothing runs unwatched
-    view_.watched[view_.watchedCount++] = {index, device, inode};
+    view_.watched[view_.watchedCount++] = {index, device, inode, 0};
   }
 
   Failure enter() {

@@ -19,6 +19,12 @@ bool isBeneath(const char* path, const char* directory) {
   return *path == '/';
 }
 
+/// As `stat` has it.
+uint64_t makeDevice(uint64_t major, uint64_t minor) {
+  return (major & 0xfffff000) << 32 | (major & 0xfff) << 8 | (minor & 0xffffff00) << 12 |
+         (minor & 0xff);
+}
+
 class Directories {
 public:
   Directories(const Plan& plan, View& view) : plan_(plan), view_(view) {}
@@ -84,6 +90,25 @@ private:
   uint32_t count_ = 0;
 };
 
+/// Is the path of the step still the root of its mount? An object alone proves nothing: another
+/// name can be given to it, and a number of an inode to another one. `mount` gets the id the first
+/// time.
+bool stands(const Plan& plan, const Watched& entry, uint64_t& mount) {
+  constexpr unsigned kUniqueMountId = 0x4000, kMountId = 0x1000; // Linux 6.8, 5.8
+  constexpr uint64_t kIsMountRoot = 0x2000;
+  struct statx status = {};
+  const long result = raw::sys(__NR_statx, raw::kAtFdCwd, plan.text(plan.steps()[entry.step].path),
+                               raw::kAtNoFollow, STATX_INO | kUniqueMountId | kMountId, &status);
+  if (result < 0 || status.stx_ino != entry.inode ||
+      makeDevice(status.stx_dev_major, status.stx_dev_minor) != entry.device)
+    return false;
+  if ((status.stx_attributes & status.stx_attributes_mask & kIsMountRoot) == 0)
+    return false;
+  if (mount == 0)
+    mount = status.stx_mnt_id;
+  return status.stx_mnt_id == mount;
+}
+
 } // namespace
 
 Failure openMounts(const Plan& plan, View& view) {
@@ -111,21 +136,16 @@ Failure beginWatch(const Plan& plan, View& view) {
   struct pollfd entry = {view.mounts, POLLPRI, 0};
   const struct __kernel_timespec none = {0, 0};
   raw::sys(__NR_ppoll, &entry, 1, &none, 0, 0);
-  if (const long lost = lostCover(plan, view); lost >= 0)
-    return failed(Stage::BindChanged, -116 /* ESTALE */, (uint32_t)lost);
+  for (uint32_t at = 0; at != view.watchedCount; ++at)
+    if (!stands(plan, view.watched[at], view.watched[at].mount))
+      return failed(Stage::BindChanged, -116 /* ESTALE */, view.watched[at].step);
   return {};
 }
 
 long lostCover(const Plan& plan, const View& view) {
-  for (uint32_t at = 0; at != view.watchedCount; ++at) {
-    const Watched& entry = view.watched[at];
-    struct stat status;
-    const long result =
-        raw::sys(__NR_newfstatat, raw::kAtFdCwd, plan.text(plan.steps()[entry.step].path), &status,
-                 raw::kAtNoFollow);
-    if (result < 0 || status.st_dev != entry.device || status.st_ino != entry.inode)
-      return entry.step;
-  }
+  for (uint32_t at = 0; at != view.watchedCount; ++at)
+    if (!stands(plan, view.watched[at], view.watched[at].mount))
+      return view.watched[at].step;
   return -1;
 }
 

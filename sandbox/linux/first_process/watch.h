@@ -2,7 +2,8 @@
 // A mount hides the entry it stands on, and moves with it. What an outsider does to such an entry,
 // or to a directory above it, is learnt in two ways: the kernel says that a mount is gone when the
 // entry was removed or replaced (/proc/self/mountinfo), and that an entry was renamed (dnotify, on
-// each directory from the grant down). Neither says which; `lostCover` looks.
+// each directory from the grant down). Neither says which; `lostCover` looks,
+// at the mounts themselves: what was put in an entry's place may be the same object.
 //
 // inotify would say the same and takes 3 to 18 ms to be closed, which every run would wait for.
 

@@ -36,8 +36,10 @@ std::set<std::string> names(StringRef text) {
 
 constexpr const char* kRings = "io_uring_setup io_uring_enter io_uring_register clone3";
 constexpr const char* kKeysAndKernelPrograms = "add_key request_key keyctl bpf";
-constexpr const char* kStandardByArgument = "ioctl socket socketpair clone unshare perf_event_open";
-constexpr const char* kStrictByArgument = "ioctl socket socketpair clone unshare personality";
+constexpr const char* kStandardByArgument =
+    "prlimit64 setpriority ioprio_set ioctl socket socketpair clone unshare perf_event_open";
+constexpr const char* kStrictByArgument =
+    "prlimit64 setpriority ioprio_set ioctl socket socketpair clone unshare personality";
 constexpr const char* kStrictRefused =
     // mounts, old and new; roots; other namespaces
     "mount umount2 pivot_root chroot open_tree open_tree_attr move_mount fsopen fsconfig fsmount "
