@@ -34,7 +34,7 @@ struct Library {
 
   void put(size_t at, uint64_t value, unsigned size) {
     for (unsigned byte = 0; byte != size; ++byte)
-      bytes[at + byte] = char(value >> (8 * byte));
+      bytes[at + byte] = byte < sizeof value ? char(value >> (8 * byte)) : '\0';
   }
   void append(uint64_t value, unsigned size) {
     bytes.append(size, '\0');
