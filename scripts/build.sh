@@ -56,7 +56,7 @@ list_skips() {
   ' "$@"
 }
 
-# GOS_REQUIRE_SANDBOX=auto, as in CI, makes a skip for want of something of the host a failure where root runs the tests
+# GOS_REQUIRE_SANDBOX=auto makes a skip for want of something of the host a failure where root runs the tests
 # on a kernel that gives every level.
 resolve_requirement() {
   [ "${GOS_REQUIRE_SANDBOX-}" = auto ] || return 0
