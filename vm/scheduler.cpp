@@ -22,7 +22,6 @@ constexpr size_t kGuardBytes = size_t(64) << 10;
 constexpr uint32_t kMostCopied = uint32_t(64) << 10; // a larger stack is not copied at every turn
 constexpr uint32_t kTurnsBetweenLooks = 32;          // at timers and jobs, while somebody is ready
 constexpr size_t kShownWaiters = 20;
-constexpr auto kInterruptLook = std::chrono::milliseconds(50); // between two looks for Ctrl-C
 
 /// A goroutine starts and ends here, as a nested run does at its boundary.
 const Instruction kGoroutineCode[2] = {Instruction{uint64_t(kGoroutineEndOpcode)},
@@ -579,10 +578,6 @@ bool Scheduler::collect(bool mayWait) {
       until = timers_.front().when;
     if (vm_.interrupted_) // nothing more is waited for
       return false;
-    if (vm_.interruptible_) {
-      const auto look = std::chrono::steady_clock::now() + kInterruptLook;
-      until = until ? std::min(*until, look) : look;
-    }
     vm_.beforeWaiting();
     pool_->wait(until);
   }

@@ -1,5 +1,8 @@
 #include "compiler/repl/interrupt.h"
 
+#include "stdlib/blocking.h"
+#include "vm/blocking_pool.h"
+
 namespace gos::repl {
 namespace {
 
@@ -11,12 +14,15 @@ void onInterrupt(int) {
   gInterrupted = 1;
   if (vm::Vm* machine = gRunning)
     machine->interrupt();
+  vm::BlockingPool::endWaits();
+  stdlib::endWaiting();
 }
 
 } // namespace
 
 Interruptible::Interruptible(vm::Vm& machine) : machine_(machine) {
   gInterrupted = 0;
+  stdlib::prepareToEndWaiting();
   machine_.prepareInterrupts();
   gRunning = &machine_;
   struct sigaction action = {};
@@ -29,6 +35,8 @@ Interruptible::~Interruptible() {
   sigaction(SIGINT, &before_, nullptr);
   gRunning = nullptr;
   machine_.endInterrupts();
+  vm::BlockingPool::allowWaits();
+  stdlib::resumeWaiting();
 }
 
 bool wasInterrupted() {

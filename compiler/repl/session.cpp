@@ -287,13 +287,13 @@ Session::Answer Session::typeOf(StringRef text) {
 Session::Answer Session::describe(const vm::TrapDetails& trap) {
   Answer answer;
   answer.kind = Answer::Kind::Failed;
+  if (wasInterrupted()) { // what waited may have ended as if the program did
+    answer.message = "interrupted";
+    return answer;
+  }
   if (trap.kind == vm::TrapKind::Exit) {
     answer.kind = Answer::Kind::Exited;
     answer.exitCode = int(trap.exitCode & 0xff);
-    return answer;
-  }
-  if (wasInterrupted()) {
-    answer.message = "interrupted";
     return answer;
   }
   llvm::raw_string_ostream out(answer.message);

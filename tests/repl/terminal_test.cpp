@@ -221,14 +221,19 @@ TEST_CASE(
 TEST_CASE("waiting for the time is interrupted, the line's own and that for its goroutines") {
   Terminal terminal;
   CHECK(terminal.answers("use std::time\r", kPrompt));
+  terminal.type("\x1b[200~{ println!(\"go\" + \"es\")\n time::sleep(9000000) }\x1b[201~\r");
+  CHECK(terminal.waitFor("goes"));
+  CHECK(terminal.answers("\x03", "error: interrupted"));
+  CHECK(terminal.waitFor(kPrompt));
   // As above, what is printed differs from what is typed.
   terminal.type("\x1b[200~{ spawn(|| time::sleep(9000000))\n println!(\"go\" + \"es\")\n "
                 "time::sleep(9000000) }\x1b[201~\r");
   CHECK(terminal.waitFor("goes"));
   CHECK(terminal.answers("\x03", "error: interrupted"));
   CHECK(terminal.waitFor(kPrompt));
-  terminal.type("\x1b[200~let h = { println!(\"go\" + \"es\")\n spawn(|| time::sleep(9000000)) "
-                "}\x1b[201~\r");
+  // Its goroutine has a turn when the line itself has ended.
+  terminal.type("\x1b[200~let h = spawn(|| { println!(\"go\" + \"es\")\n time::sleep(9000000) "
+                "})\x1b[201~\r");
   CHECK(terminal.waitFor("goes"));
   CHECK(terminal.answers("\x03", "note: interrupted"));
   CHECK(terminal.waitFor(kPrompt));
