@@ -3,6 +3,7 @@
 // read. Included by one file of a test program.
 
 #include "tests/sandbox/harness.h"
+#include "tests/support/leftovers.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -550,27 +551,8 @@ inline bool gone(const std::string& text) {
   return false;
 }
 
-/// Private temps that no run holds any more.
-inline std::vector<std::string> leftovers() {
-  std::vector<std::string> found;
-  for (const char* base : {"/var/tmp", "/tmp"})
-    for (const auto& entry : files::directory_iterator(base)) {
-      if (!llvm::StringRef(entry.path().filename().string()).starts_with("bwr-run-"))
-        continue;
-      const int fd = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-      if (fd < 0)
-        continue;
-      if (::flock(fd, LOCK_SH | LOCK_NB) == 0)
-        found.push_back(entry.path().string());
-      ::close(fd);
-    }
-  return found;
-}
-inline bool nothingLeft() {
-  for (int wait = 0; wait != 100 && !leftovers().empty(); ++wait)
-    ::usleep(50000);
-  return leftovers().empty();
-}
+using tests::leftovers;
+using tests::nothingLeft;
 
 /// Is the text in a file beneath the directory, links not followed?
 inline std::vector<std::string> filesWith(const std::string& directory, const std::string& text) {

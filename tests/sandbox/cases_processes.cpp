@@ -1,6 +1,7 @@
 // Processes and streams: B041 to B053 and B059 of the catalogue of honest builds; T136 to T139.
 
 #include "tests/sandbox/each.h"
+#include "tests/support/leftovers.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -17,6 +18,9 @@
 #include <unistd.h>
 
 namespace gos::cases {
+
+using tests::leftovers;
+
 namespace {
 
 /// A number of seconds that only this test sleeps, so that its processes can be told from all
@@ -33,23 +37,6 @@ bool gone(const std::string& text) {
     ::usleep(50000);
   }
   return false;
-}
-
-/// Private temps that no run holds any more. Those of runs that other tests have going are locked.
-std::vector<std::string> leftovers() {
-  std::vector<std::string> found;
-  for (const char* base : {"/var/tmp", "/tmp"})
-    for (const auto& entry : std::filesystem::directory_iterator(base)) {
-      if (!llvm::StringRef(entry.path().filename().string()).starts_with("bwr-run-"))
-        continue;
-      const int fd = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-      if (fd < 0)
-        continue;
-      if (::flock(fd, LOCK_SH | LOCK_NB) == 0)
-        found.push_back(entry.path().string());
-      ::close(fd);
-    }
-  return found;
 }
 
 } // namespace

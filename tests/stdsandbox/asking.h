@@ -4,7 +4,7 @@
 // each level. A case first shows that its act works without a sandbox.
 
 #include "tests/sandbox/each.h"
-#include "tests/stdsandbox/leftovers.h"
+#include "tests/support/leftovers.h"
 
 #include <string>
 #include <vector>

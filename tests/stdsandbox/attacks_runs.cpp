@@ -166,9 +166,9 @@ TEST_CASE("T138 of a program that is killed, stopped or interrupted nothing is l
     CHECK(gone(text));
     // What was made and not yet handed over is removed by the next run.
     CHECK(ask(room, {tools(room, level), {"true"}}).code == 0);
-    for (int wait = 0; wait != 200 && !leftovers().empty(); ++wait)
+    for (int wait = 0; wait != 200 && !tests::leftovers().empty(); ++wait)
       ::usleep(50000);
-    CHECK(leftovers().empty());
+    CHECK(tests::leftovers().empty());
   });
 }
 

@@ -1,7 +1,7 @@
 // Runs of programs: what comes back, what goes on meanwhile, what is left.
 
-#include "tests/stdsandbox/leftovers.h"
 #include "tests/stdsandbox/support.h"
+#include "tests/support/leftovers.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -245,15 +245,15 @@ fn round(runs: i64) -> i64 {
     good.load()
 )");
   // Others may run here, and be killed.
-  const std::vector<std::string> before = cases::leftovers();
+  const std::vector<std::string> before = tests::leftovers();
   scene.eachWay([&](const Outcome& outcome) {
     CHECK_MESSAGE(outcome.exitCode == 0, outcome.err);
     CHECK(outcome.out == "1000 0 0\n[]\n");
     CHECK(outcome.groupGone);
     const auto isNew = [&](const std::string& path) { return !llvm::is_contained(before, path); };
-    for (int wait = 0; wait != 200 && llvm::any_of(cases::leftovers(), isNew); ++wait)
+    for (int wait = 0; wait != 200 && llvm::any_of(tests::leftovers(), isNew); ++wait)
       ::usleep(50000);
-    CHECK(llvm::none_of(cases::leftovers(), isNew));
+    CHECK(llvm::none_of(tests::leftovers(), isNew));
     long grown = 0;
     REQUIRE_MESSAGE(!llvm::StringRef(outcome.err).trim().getAsInteger(10, grown), outcome.err);
 #ifndef GOS_SANITIZED

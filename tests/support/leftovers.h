@@ -18,7 +18,7 @@ inline std::vector<std::string> leftovers() {
     for (const auto& entry : std::filesystem::directory_iterator(base)) {
       if (!llvm::StringRef(entry.path().filename().string()).starts_with("bwr-run-"))
         continue;
-      const int fd = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      const int fd = ::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
       if (fd < 0)
         continue;
       if (::flock(fd, LOCK_SH | LOCK_NB) == 0)
