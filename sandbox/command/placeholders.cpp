@@ -4,8 +4,10 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -28,6 +30,35 @@ bool isMarkedDirectory(const std::string& path) {
   char value = 0;
   return ::lgetxattr(path.c_str(), kDirectoryMark, &value, 1) == 1;
 }
+
+/// The directory that was judged, and none that a link has led to since.
+UniqueFd openParent(llvm::StringRef path) {
+  const std::string parent = path.rsplit('/').first.str();
+  open_how how{};
+  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  return UniqueFd(int(
+      ::syscall(SYS_openat2, AT_FDCWD, parent.empty() ? "/" : parent.c_str(), &how, sizeof how)));
+}
+std::string nameOf(llvm::StringRef path) {
+  return path.rsplit('/').second.str();
+}
+
+/// Makes a directory with our mark, or finds one. 0, or errno; EEXIST: it is somebody else's.
+int holdDirectory(int parent, const std::string& name) {
+  const bool fresh = ::mkdirat(parent, name.c_str(), 0755) == 0;
+  if (!fresh && errno != EEXIST)
+    return errno;
+  const UniqueFd directory(
+      ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  char value = 0;
+  if (fresh) {
+    if (directory)
+      ::fsetxattr(directory.get(), kDirectoryMark, "1", 1, 0);
+    return 0;
+  }
+  return directory && ::fgetxattr(directory.get(), kDirectoryMark, &value, 1) == 1 ? 0 : EEXIST;
+}
 } // namespace
 
 std::vector<Placeholder> Placeholders::existing(llvm::StringRef deniedPath) {
@@ -44,24 +75,27 @@ std::vector<Placeholder> Placeholders::existing(llvm::StringRef deniedPath) {
 llvm::Expected<Placeholders> Placeholders::create(llvm::ArrayRef<Placeholder> wanted) {
   Placeholders made;
   for (const Placeholder& entry : wanted) {
+    UniqueFd parent = openParent(entry.path);
+    if (!parent)
+      return sysError("make a placeholder for", entry.path, errno);
+    const std::string name = nameOf(entry.path);
     if (entry.directory) {
-      if (::mkdir(entry.path.c_str(), 0755) == 0)
-        ::setxattr(entry.path.c_str(), kDirectoryMark, "1", 1, 0);
-      else if (errno != EEXIST)
-        return sysError("make a placeholder for", entry.path, errno);
-      else if (!isMarkedDirectory(entry.path))
+      const int error = holdDirectory(parent.get(), name);
+      if (error == EEXIST)
         continue; // somebody made it meanwhile: it is theirs
-      made.held_.push_back({entry.path, true, {}});
+      if (error != 0)
+        return sysError("make a placeholder for", entry.path, error);
+      made.held_.push_back({std::move(parent), name, true, {}});
       continue;
     }
     for (int again = 0;; ++again) {
       // The last user of the old one may remove it between our two looks: then it is made anew.
-      UniqueFd file(
-          ::open(entry.path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400));
+      UniqueFd file(::openat(parent.get(), name.c_str(),
+                             O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400));
       const bool fresh = file.valid();
       if (!fresh && errno == EEXIST)
-        file = UniqueFd(
-            ::open(entry.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+        file = UniqueFd(::openat(parent.get(), name.c_str(),
+                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
       if (!file && errno == ENOENT && again != 16)
         continue;
       if (!file)
@@ -72,8 +106,8 @@ llvm::Expected<Placeholders> Placeholders::create(llvm::ArrayRef<Placeholder> wa
       }
       struct stat held{}, named{};
       if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0 || ::fstat(file.get(), &held) != 0 ||
-          ::lstat(entry.path.c_str(), &named) != 0 || held.st_ino != named.st_ino ||
-          held.st_dev != named.st_dev) {
+          ::fstatat(parent.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 ||
+          held.st_ino != named.st_ino || held.st_dev != named.st_dev) {
         if (again != 16)
           continue;
         return sysError("hold the placeholder", entry.path, EAGAIN);
@@ -81,7 +115,7 @@ llvm::Expected<Placeholders> Placeholders::create(llvm::ArrayRef<Placeholder> wa
       // Made by somebody else in between, and not a placeholder: it exists now, and the cover takes
       // it.
       if (isMarked(held))
-        made.held_.push_back({entry.path, false, std::move(file)});
+        made.held_.push_back({std::move(parent), name, false, std::move(file)});
       break;
     }
   }
@@ -93,7 +127,8 @@ void Placeholders::remove() {
     Held held = std::move(held_.back());
     held_.pop_back();
     if (held.directory) {
-      ::rmdir(held.path.c_str()); // stays if somebody has put something into it
+      ::unlinkat(held.parent.get(), held.name.c_str(),
+                 AT_REMOVEDIR); // stays if somebody has put something into it
       continue;
     }
     // Alone with it? Then no other run's cover stands on it.
@@ -101,9 +136,9 @@ void Placeholders::remove() {
       continue;
     struct stat ours{}, named{};
     if (::fstat(held.fd.get(), &ours) == 0 && isMarked(ours) &&
-        ::lstat(held.path.c_str(), &named) == 0 && ours.st_ino == named.st_ino &&
-        ours.st_dev == named.st_dev)
-      ::unlink(held.path.c_str());
+        ::fstatat(held.parent.get(), held.name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+        ours.st_ino == named.st_ino && ours.st_dev == named.st_dev)
+      ::unlinkat(held.parent.get(), held.name.c_str(), 0);
   }
 }
 

@@ -28,7 +28,8 @@ public:
 
 private:
   struct Held {
-    std::string path;
+    UniqueFd parent; // O_PATH: names are given back where they were made
+    std::string name;
     bool directory = false;
     UniqueFd fd; // with a shared lock
   };

@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace gos::sandbox {
@@ -30,10 +32,18 @@ NodeKind kindOf(mode_t mode) {
   return NodeKind::Other;
 }
 
-std::string linkTextOf(const std::string& path) {
+/// The entry itself; nothing if a component above it is a link (openat2(2), Linux 5.6).
+UniqueFd openWithoutLinks(const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  return UniqueFd(int(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+}
+
+std::string linkTextOf(int link) {
   std::string text(256, '\0');
   while (true) {
-    const ssize_t length = ::readlink(path.c_str(), text.data(), text.size());
+    const ssize_t length = ::readlinkat(link, "", text.data(), text.size());
     if (length < 0)
       return {};
     if (size_t(length) < text.size()) {
@@ -50,14 +60,16 @@ public:
     Entry entry;
     if (path.contains('\0'))
       return entry;
-    const std::string name = path.str();
+    // The entry of exactly this path: a directory above it that was a directory when it was judged
+    // may be a link by now, and what that leads to is another object.
+    const UniqueFd named = openWithoutLinks(path.str());
     struct stat status{};
-    if (::fstatat(AT_FDCWD, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+    if (!named || ::fstatat(named.get(), "", &status, AT_EMPTY_PATH) != 0)
       return entry;
     entry.kind = kindOf(status.st_mode);
     entry.object = {status.st_dev, status.st_ino};
     if (entry.kind == NodeKind::Link)
-      entry.linkText = linkTextOf(name);
+      entry.linkText = linkTextOf(named.get());
     return entry;
   }
 
