@@ -152,6 +152,80 @@ TEST_CASE("coverage: every numbered test of the threats stands in the table") {
   }
 }
 
+/// Is there a test of this name: a program, a file, or what ctest calls it?
+bool isTest(StringRef name) {
+  static const std::vector<File> files = filesOf({"tests"}, {".cpp", "CMakeLists.txt"});
+  if (StringRef folder = name; folder.consume_front("unit_")) {
+    const std::string beneath = "tests/unit/" + folder.str() + "/";
+    return llvm::any_of(
+        files, [&](const File& file) { return StringRef(file.path).starts_with(beneath); });
+  }
+  if (StringRef file = name; file.consume_front("sandbox_") && isTest(file))
+    return true;
+  return llvm::any_of(files, [&](const File& file) {
+    const StringRef path = file.path;
+    return path.ends_with(("/" + name).str()) || path.ends_with(("/" + name + ".cpp").str()) ||
+           (path.ends_with("CMakeLists.txt") && hasWord(file.text, name));
+  });
+}
+
+/// What the last cell of a row names: T- and B-numbers, with what is between `B044-B048`, and names
+/// of tests in backticks.
+std::vector<std::string> testsNamedIn(StringRef cell) {
+  std::vector<std::string> named;
+  const auto isNumber = [](StringRef word) {
+    return word.size() == 4 && (word[0] == 'T' || word[0] == 'B') &&
+           llvm::all_of(word.drop_front(), llvm::isDigit);
+  };
+  for (size_t at = 0; at + 4 <= cell.size(); ++at) {
+    const StringRef first = cell.substr(at, 4);
+    if (!isNumber(first) || (at != 0 && llvm::isAlnum(cell[at - 1])))
+      continue;
+    int low = 0, high = 0;
+    first.drop_front().getAsInteger(10, low);
+    const StringRef last = cell.substr(at + 5, 4);
+    if (cell.substr(at + 4).starts_with("-") && isNumber(last))
+      last.drop_front().getAsInteger(10, high);
+    for (int number = low; number <= std::max(low, high); ++number) {
+      char text[8];
+      std::snprintf(text, sizeof text, "%c%03d", first[0], number);
+      named.emplace_back(text);
+    }
+    at += high == 0 ? 3 : 8;
+  }
+  for (StringRef rest = cell; rest.contains('`');) {
+    const auto [word, after] = rest.split('`').second.split('`');
+    if (word.contains('_'))
+      named.push_back(word.str());
+    rest = after;
+  }
+  return named;
+}
+
+TEST_CASE("security: every test that a row of SECURITY.md names is there") {
+  const std::string text = readFile("SECURITY.md");
+  size_t found = 0;
+  for (StringRef rest = text; !rest.empty();) {
+    const auto [line, after] = rest.split('\n');
+    rest = after;
+    if (!line.starts_with("| ") || line.count('|') < 4)
+      continue;
+    for (const std::string& name : testsNamedIn(line.drop_back().rsplit('|').second)) {
+      const bool isNumber = name.size() == 4 && llvm::isDigit(name[3]);
+      const bool known =
+          isNumber ? llvm::any_of(rows(), [&](const Row& row) { return row.number == name; })
+                   : isTest(name);
+      CHECK_MESSAGE(known, name << ": " << line.str());
+      ++found;
+    }
+  }
+  CHECK(found > 200);
+  CHECK(testsNamedIn(" B044-B046, `cases_first`, `strace` ") ==
+        std::vector<std::string>{"B044", "B045", "B046", "cases_first"});
+  CHECK(!isTest("cases_nothing"));
+  CHECK(isTest("cases_first"));
+}
+
 TEST_CASE("coverage: docs/coverage.md is up to date") {
   CHECK_MESSAGE(readFile("docs/coverage.md") == page(), "run coverage_test --write");
 }
