@@ -18,6 +18,22 @@ namespace gos::sandbox {
 
 namespace {
 
+/// Binds to a free port that no kernel hands out by itself (32768 and above): in a network of its
+/// own a connection that is given the very port that it asks for would reach itself.
+bool bindBelowEphemeral(int socket, sockaddr_in& address) {
+  for (int again = 0; again != 64; ++again) {
+    uint16_t random = 0;
+    if (::getrandom(&random, sizeof random, 0) != ssize_t(sizeof random))
+      return false;
+    address.sin_port = htons(uint16_t(16384 + random % 16384));
+    if (::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0)
+      return true;
+    if (errno != EADDRINUSE && errno != EACCES)
+      return false;
+  }
+  return false;
+}
+
 llvm::Error makeDirectory(const std::string& path) {
   if (::mkdir(path.c_str(), 0755) != 0)
     return sysError("mkdir", path, errno);
@@ -87,8 +103,7 @@ llvm::Error ProofScene::makeOutside() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  if (!tcp_ || ::bind(tcp_.get(), reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::listen(tcp_.get(), 16) != 0 ||
+  if (!tcp_ || !bindBelowEphemeral(tcp_.get(), address) || ::listen(tcp_.get(), 16) != 0 ||
       ::getsockname(tcp_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
     return sysError("listen", "", errno);
   tcpPort_ = ntohs(address.sin_port);
