@@ -90,11 +90,8 @@ TEST_CASE("the kernel refuses by argument, in the width of the type") {
   };
   constexpr uint64_t kBit = uint64_t(1) << 32;
   const Case cases[] = {
-      {"prlimit64", {1, 99, 0}, kStandard, EPERM},
       {"setpriority", {1 | kBit, 0, 0}, kStandard, EPERM},
       {"setpriority", {2, 0, 0}, kStandard, EPERM},
-      {"ioprio_set", {2, 0, 0}, kStandard, EPERM},
-      {"ioprio_set", {3, 0, 0}, kStandard, EPERM},
       {"ioctl", {~0ul, 0x540c, 0}, kStandard, EPERM},
       {"ioctl", {~0ul, 0x5412, 0}, kStandard, EPERM},
       {"ioctl", {~0ul, 0x5412 | kBit, 0}, kStandard, EPERM},
