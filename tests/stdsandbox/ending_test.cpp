@@ -1,6 +1,7 @@
 // Programs that are asked to end: by Ctrl-C of their terminal, by a signal to them alone, twice, by
 // force. What they started ends with them, hooks run, and the terminal is as it was.
 
+#include "tests/stdsandbox/preload.h"
 #include "tests/stdsandbox/support.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -363,9 +364,10 @@ TEST_CASE("a call that nothing can end ends with the program all the same") {
   return;
 #endif
   Endings endings;
+  const tests::Preload silent(GOS_SILENT_NAMES);
   for (const std::vector<std::string>& way : endings.ways()) {
     CAPTURE(way.front());
-    std::vector<std::string> words = {"env", std::string("LD_PRELOAD=") + GOS_SILENT_NAMES};
+    std::vector<std::string> words = {"env", "LD_PRELOAD=" + silent.path()};
     for (const std::string& word : with(way, "lookup", "0"))
       words.push_back(word);
     Started program(endings.directory(), words, false);

@@ -1,5 +1,6 @@
 // Runs of programs: what comes back, what goes on meanwhile, what is left.
 
+#include "tests/stdsandbox/preload.h"
 #include "tests/stdsandbox/support.h"
 #include "tests/support/leftovers.h"
 
@@ -167,7 +168,8 @@ TEST_CASE(
   return;
 #endif
   Scene scene;
-  scene.environment.push_back({"LD_PRELOAD", GOS_SILENT_NAMES});
+  const tests::Preload silent(GOS_SILENT_NAMES);
+  scene.environment.push_back({"LD_PRELOAD", silent.path()});
   // The answer comes when the other goroutine has ticked on; then it never comes.
   scene.program(R"(
     let answered = sync::AtomicI64::new(0)
