@@ -41,7 +41,9 @@ public:
       const long ready = raw::sys(__NR_ppoll, entries, 4, view_.looksOften ? &often : 0, 0, 0);
       if (ready < 0)
         continue;
-      bool renamed = ready == 0;
+      // At every wake, not only when the time is up: children that end without a pause would put
+      // that off for ever.
+      bool renamed = view_.looksOften;
       if (entries[0].revents != 0) {
         struct signalfd_siginfo which[4];
         long got = 0;
