@@ -145,7 +145,8 @@ public:
     ObjectId object;
     std::string linkText; // of Link
   };
-  /// The entry itself, links not followed. The path is absolute.
+  /// The entry itself; the path is absolute. No link is followed, in the last component or above
+  /// it: an entry beneath a link is missing.
   virtual Entry look(llvm::StringRef path) const = 0;
   /// The canonical path of an existing object, links followed; empty if there is none.
   virtual std::string real(llvm::StringRef path) const = 0;

@@ -163,10 +163,15 @@ TEST_CASE("T128 what is judged is what is mounted, while names are exchanged") {
     room.write(ssh + "/f", "k9-secret\n");
     room.link(ssh, "evil");
     room.link(room.home(), "around");
-    // Exchanges two names for as long as the file `go` is there.
-    room.write("rig.py", "import ctypes, os, sys\nl = ctypes.CDLL(None)\nopen('on', 'w')\n"
-                         "a, b = (os.fsencode(word) for word in sys.argv[1:])\n"
-                         "while os.path.exists('go'): l.renameat2(-100, a, -100, b, 2)\n");
+    // Exchanges two names for as long as the file `go` is there: without a pause, and then with
+    // one that is long enough for a whole start, whatever else this machine does. So some runs
+    // meet a change between any two of their looks, and some are let in.
+    room.write("rig.py", "import ctypes, os, random, sys, time\nl = ctypes.CDLL(None)\n"
+                         "a, b = (os.fsencode(word) for word in sys.argv[1:])\nopen('on', 'w')\n"
+                         "while os.path.exists('go'):\n"
+                         "  end = time.monotonic() + random.random() * 0.1\n"
+                         "  while time.monotonic() < end: l.renameat2(-100, a, -100, b, 2)\n"
+                         "  time.sleep(random.random() * 0.1)\n");
     struct Exchange {
       const char *honest, *evil, *flags, *file; // FLAGS are in front of the name that is judged
     };
@@ -192,7 +197,7 @@ TEST_CASE("T128 what is judged is what is mounted, while names are exchanged") {
       CHECK_MESSAGE(open.out == "11\n", open.err);
       // Runs without number, and more of them until one was let in.
       const Outcome outcome = room.shell(
-          rigged + "while [ $i -lt 15 ] || { [ $i -lt 1000 ] && ! grep -q honest seen; }; do " +
+          rigged + "while [ $i -lt 25 ] || { [ $i -lt 1000 ] && ! grep -q honest seen; }; do " +
           bwrPath() + " --level " + level + " " + exchange.flags + " -- cat " + exchange.file +
           " >>seen 2>>said; i=$((i + 1)); done; rm go; wait; cat seen; rm seen");
       CHECK(outcome.code == 0);

@@ -33,6 +33,10 @@ TEST_CASE("the host's tree says what stands at a path, and follows nothing") {
   CHECK(tree.look(made.at("link")).kind == NodeKind::Link);
   CHECK(tree.look(made.at("link")).linkText == "d/f");
   CHECK(tree.look(made.at("far")).linkText == far);
+  // A link above the entry is not followed either: who judged it as a directory meant another one.
+  REQUIRE(::symlink("d", made.at("way").c_str()) == 0);
+  CHECK(tree.look(made.at("way/f")).kind == NodeKind::Missing);
+  REQUIRE(::unlink(made.at("way").c_str()) == 0);
   struct stat status{};
   REQUIRE(::stat(made.at("d/f").c_str(), &status) == 0);
   CHECK(tree.look(made.at("d/f")).object == ObjectId{status.st_dev, status.st_ino});
