@@ -311,10 +311,6 @@ Type* Checker::callFunction(const CallSite& site, FunctionItem* function, const 
       checkArgument(ordered[i], type, parameter.label().text(), isDefault ? 0 : site.checked,
                     parameter.isComptime,
                     isValue && fate == ClosureFate::Called ? ClosureFate::Kept : fate);
-      if (auto* closure = dyn_cast<ClosureExpr>(folded(ordered[i]));
-          closure && !isValue && fate == ClosureFate::Called && function->builtin < 0 &&
-          function->parentModule && function->parentModule->package != 0)
-        givenClosures_.push_back({closure, function, i + skip});
     };
     for (size_t i = 0; i < ordered.size(); ++i) {
       if (generic && isa<ClosureExpr>(folded(ordered[i]))) {

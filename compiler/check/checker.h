@@ -715,13 +715,8 @@ private:
     Expr* argument;
     StringRef function;
   };
-  std::vector<ParallelCallback> parallel_; // judged when all bodies are checked
-  struct GivenClosure {
-    ClosureExpr* closure;
-    FunctionItem* function; // of the program
-    size_t parameter;
-  };
-  std::vector<GivenClosure> givenClosures_;   // judged when all bodies are checked
+  std::vector<ParallelCallback> parallel_;    // judged when all bodies are checked
+  std::vector<Item*> capturing_;              // bodies whose closures capture references
   std::vector<ConstArgument> constArguments_; // of all items, for judgeLengths
   std::vector<std::pair<Type*, Span>> heaps_; // in signatures and fields, to be judged
   llvm::SmallPtrSet<Type*, 8> judgedHeaps_;
@@ -746,6 +741,7 @@ private:
   friend class Effects;
   friend class Fates;
   friend class FlowWalk;
+  friend class Holdings;
 };
 
 } // namespace gos::check

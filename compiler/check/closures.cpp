@@ -96,7 +96,14 @@ ClosureFate Checker::fateOfArguments(const FunctionItem* function) {
 void Checker::checkCaptured(const Frame& frame, const Variable* variable, Span span) {
   const bool spawned = frame.fate == ClosureFate::Spawned;
   const bool shared = spawned && variable->readThrough && variable->name != selfName_;
-  if (frame.fate == ClosureFate::Called || !(shared || shallow(variable->type)->isMutableRef()))
+  const bool exclusive = shallow(variable->type)->isMutableRef();
+  if (frame.fate == ClosureFate::Called) {
+    // What becomes of it is known when all bodies are (fates.cpp).
+    if ((exclusive || variable->readThrough) && !llvm::is_contained(capturing_, body_->item))
+      capturing_.push_back(body_->item);
+    return;
+  }
+  if (!shared && !exclusive)
     return;
   Diagnostic& report = engine_
                            .report(span, diag::EscapingReference,

@@ -4,140 +4,53 @@
 
 namespace gos::check {
 
-/// The worst that a parameter comes to.
-ClosureFate Fates::of(FunctionItem* function, size_t parameter) {
-  std::vector<Key> queue{{function, parameter}};
-  std::map<Key, bool> seen{{queue[0], true}};
-  ClosureFate worst = ClosureFate::Called;
-  for (size_t at = 0; at < queue.size() && worst != ClosureFate::Spawned; ++at) {
-    const Node& node = nodeOf(queue[at]);
-    worst = std::max(worst, node.own);
-    for (const Key& next : node.givenTo)
-      if (seen.try_emplace(next, true).second)
-        queue.push_back(next);
+Fates::Reading& Fates::readingOf(Item* item) {
+  Reading& reading = readings_[item];
+  if (!reading.body) {
+    reading.body = std::make_unique<Holdings>(checker_, *this, item);
+    reading.isQueued = true;
+    queue_.push_back(item);
   }
-  return worst;
+  return reading;
 }
 
-const Fates::Node& Fates::nodeOf(Key key) {
-  FunctionItem* function = key.first;
-  FunctionInfo& info = checker_.functionInfo(function);
-  Node& node = nodes_[key];
-  if (function->builtin >= 0 || (function->parentModule && function->parentModule->package == 0)) {
-    node.own = checker_.fateOfArguments(function);
-  } else if (isa_and_nonnull<TraitItem>(info.context.owner) || !function->body || info.isTemplate) {
-    // Whose impl that is, or for which types, is not known.
-    node.own = ClosureFate::Kept;
-  } else if (key.second < info.signature.parameters.size() &&
-             !info.signature.parameters[key.second]->is(Kind::Fn)) {
-    node.own = ClosureFate::Kept; // a value of any type is held
-  } else if (read_.insert(function).second) {
-    read(function);
-  }
-  return nodes_[key];
+uint8_t Fates::of(Item* reader, FunctionItem* function, size_t node) {
+  const FunctionInfo& info = checker_.functionInfo(function);
+  // Whose impl that is, or for which types, is not known.
+  if (isa_and_nonnull<TraitItem>(info.context.owner) || !function->body || info.isTemplate)
+    return Fate::Kept;
+  if (!checker_.ensureChecked(function))
+    return 0;
+  Reading& reading = readingOf(function);
+  if (!llvm::is_contained(reading.askedBy, reader))
+    reading.askedBy.push_back(reader);
+  return node < reading.body->nodes() ? reading.body->origins()[node].fates : 0;
 }
 
-void Fates::read(FunctionItem* function) {
-  Tracked tracked;
-  const Signature& signature = checker_.functionInfo(function).signature;
-  for (size_t i = 0; i < function->parameters.size() && i < signature.parameters.size(); ++i)
-    if (signature.parameters[i]->is(Kind::Fn))
-      if (auto* binding = dyn_cast_or_null<BindingPattern>(function->parameters[i].pattern))
-        tracked.push_back({binding->variable, i});
-  if (tracked.empty() || !checker_.ensureChecked(function))
-    return;
-  SmallVector<Expr*, 32> stack{function->body};
-  while (!stack.empty())
-    visit(function, tracked, checker_.folded(stack.pop_back_val()), stack);
-}
-
-/// The expression, or a closure that captures it, is a value of its own.
-void Fates::keep(FunctionItem* reader, const Tracked& tracked, Expr* expr) {
-  for (const auto& [variable, index] : tracked) {
-    bool isIt = false;
-    if (auto* path = dyn_cast<PathExpr>(expr))
-      isIt = path->target.kind == TargetKind::Variable && path->target.variable == variable;
-    else if (auto* closure = dyn_cast<ClosureExpr>(expr))
-      isIt = llvm::is_contained(closure->captures, variable);
-    if (isIt)
-      nodes_[{reader, index}].own = std::max(nodes_[{reader, index}].own, ClosureFate::Kept);
-  }
-}
-
-void Fates::give(FunctionItem* reader, const Tracked& tracked, const Target* callee,
-                 bool hasReceiver, ArrayRef<Expr*> arguments, SmallVectorImpl<Expr*>& next) {
-  auto* function = callee && callee->kind == TargetKind::Function
-                       ? dyn_cast_or_null<FunctionItem>(callee->item)
-                       : nullptr;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    Expr* argument = arguments[i] ? checker_.folded(arguments[i]) : nullptr;
-    if (!argument)
+void Fates::judge(ArrayRef<Item*> bodies) {
+  for (Item* body : bodies)
+    readingOf(body);
+  for (size_t at = 0; at < queue_.size(); ++at) {
+    Reading& reading = readings_[queue_[at]];
+    reading.isQueued = false;
+    if (!reading.body->read())
       continue;
-    auto* closure = dyn_cast<ClosureExpr>(argument);
-    auto* path = dyn_cast<PathExpr>(argument);
-    if (!function || !(closure || path)) {
-      next.push_back(argument);
-      continue;
-    }
-    for (const auto& [variable, index] : tracked)
-      if (closure ? llvm::is_contained(closure->captures, variable)
-                  : path->target.kind == TargetKind::Variable && path->target.variable == variable)
-        nodes_[{reader, index}].givenTo.push_back({function, i + (hasReceiver ? 1 : 0)});
-    if (closure)
-      next.push_back(closure->body);
+    for (Item* reader : reading.askedBy)
+      if (!std::exchange(readings_[reader].isQueued, true))
+        queue_.push_back(reader);
   }
-}
-
-void Fates::visit(FunctionItem* reader, const Tracked& tracked, Expr* expr,
-                  SmallVectorImpl<Expr*>& next) {
-  switch (expr->kind) {
-  case ExprKind::Call: {
-    auto* call = cast<CallExpr>(expr);
-    auto* path = dyn_cast<PathExpr>(checker_.folded(call->callee));
-    if (!path)
-      next.push_back(call->callee);
-    if (call->ordered.empty())
-      for (const Argument& argument : call->arguments)
-        next.push_back(argument.value);
-    return give(reader, tracked, path ? &path->target : nullptr, false, call->ordered, next);
-  }
-  case ExprKind::MethodCall: {
-    auto* method = cast<MethodCallExpr>(expr);
-    next.push_back(method->receiver);
-    if (method->ordered.empty())
-      for (const Argument& argument : method->arguments)
-        next.push_back(argument.value);
-    return give(reader, tracked, &method->target, true, method->ordered, next);
-  }
-  case ExprKind::Closure:
-    keep(reader, tracked, expr);
-    next.push_back(cast<ClosureExpr>(expr)->body);
-    return;
-  case ExprKind::Path:
-    return keep(reader, tracked, expr);
-  case ExprKind::Pipe:
-    if (Expr* meant = cast<PipeExpr>(expr)->desugared) {
-      next.push_back(meant);
-      return;
-    }
-    break;
-  case ExprKind::For:
-    if (cast<ForExpr>(expr)->unrolled) {
-      for (BlockExpr* body : cast<ForExpr>(expr)->unrolledBodies)
-        next.push_back(body);
-      return;
-    }
-    break;
-  default:
-    break;
-  }
-  forEachPart(expr, [&](Expr* part) { next.push_back(part); });
+  llvm::SmallPtrSet<Item*, 8> reported;
+  for (Item* body : bodies)
+    if (reported.insert(body).second)
+      for (const Origin& origin : readings_[body].body->origins())
+        if (origin.reference)
+          report(origin);
 }
 
 /// Where the closure mentions the variable.
-static Span mentionOf(const Checker& checker, Expr* body, const Variable* variable,
-                      Span otherwise) {
-  SmallVector<Expr*, 16> stack{body};
+static Span mentionOf(const Checker& checker, const ClosureExpr* closure,
+                      const Variable* variable) {
+  SmallVector<Expr*, 16> stack{closure->body};
   while (!stack.empty()) {
     Expr* expr = checker.folded(stack.pop_back_val());
     if (auto* path = dyn_cast<PathExpr>(expr); path && path->target.variable == variable)
@@ -146,41 +59,42 @@ static Span mentionOf(const Checker& checker, Expr* body, const Variable* variab
     forEachPart(expr, [&](Expr* part) { stack.push_back(part); });
     std::reverse(stack.begin() + ptrdiff_t(before), stack.end());
   }
-  return otherwise;
+  return closure->span;
 }
 
-/// Closures in calls of functions of the program: what they capture must not outlive the call.
-void Checker::checkGivenClosures() {
-  Fates fates(*this);
-  for (size_t i = 0; i < givenClosures_.size(); ++i) {
-    const GivenClosure given = givenClosures_[i];
-    std::optional<ClosureFate> fate;
-    for (const Variable* variable : given.closure->captures) {
-      if (!variable->type)
-        continue;
-      const bool exclusive = variable->type->isMutableRef();
-      const bool shared = variable->readThrough && variable->name != selfName_;
-      if (!exclusive && !shared)
-        continue;
-      if (!fate)
-        fate = fates.of(given.function, given.parameter);
-      const bool spawned = *fate == ClosureFate::Spawned;
-      if (*fate == ClosureFate::Called || (!exclusive && !spawned))
-        continue;
-      const StringRef name = given.function->name.name.text();
-      engine_
-          .report(mentionOf(*this, given.closure->body, variable, given.closure->span),
-                  diag::EscapingReference,
-                  spawned ? "captured by a closure that is spawned"
-                          : "captured by a closure that is kept")
-          .label(variable->span, "the reference")
-          .label(given.function->name.span,
-                 isa_and_nonnull<TraitItem>(functionInfo(given.function).context.owner)
-                     ? ("which `" + name + "` that is, is not known here").str()
-                     : ("`" + name + "` does more with it than to call it").str());
-    }
+void Fates::report(const Origin& origin) {
+  const bool isSpawned = origin.fates & Fate::Spawned;
+  if (!isSpawned && (!origin.isExclusive() || !origin.fates))
+    return;
+  const Span mention = mentionOf(checker_, origin.closure, origin.reference);
+  if (!mentions_.insert({mention.begin, origin.reference}).second)
+    return;
+  Diagnostic& report =
+      checker_.engine_.report(mention, diag::EscapingReference,
+                              isSpawned   ? "captured by a closure that is spawned"
+                              : origin.to ? "captured by a closure that is kept"
+                                          : "captured by a closure that outlives it");
+  report.label(origin.reference->span, "the reference");
+  if (origin.at != origin.closure->span)
+    report.label(origin.at,
+                 (origin.to ? StringRef("what holds it is given away here") : origin.how).str());
+  if (FunctionItem* to = origin.to) {
+    const std::string name = ("`" + to->name.name.text() + "`").str();
+    report.label(to->name.span, isa_and_nonnull<TraitItem>(checker_.functionInfo(to).context.owner)
+                                    ? "which " + name + " that is, is not known here"
+                                : origin.at == origin.closure->span
+                                    ? name + " does more with it than to call it"
+                                : isSpawned ? name + " gives it to another goroutine"
+                                            : name + " keeps it");
+  } else if (!isSpawned) {
+    report.help("an iterator calls its closures later: take its values before, as by `collect()`");
   }
-  givenClosures_.clear();
+}
+
+/// Closures that capture references: what holds them must not outlive the references.
+void Checker::checkGivenClosures() {
+  Fates(*this).judge(capturing_);
+  capturing_.clear();
 }
 
 } // namespace gos::check

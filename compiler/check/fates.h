@@ -1,13 +1,14 @@
 #pragma once
-// What becomes of the closures that a function of the program is given: it only calls them, or they
-// outlive the call, or run on another goroutine (language.md section 8.3, GT0052).
+// What becomes of a closure that captures a reference: it must not outlive the place that the
+// reference points to, nor run on another goroutine (language.md section 8.3, GT0052).
 //
-// Each parameter of function type is a node; giving it on to a parameter of another function,
-// itself or inside a closure, is an edge. What becomes of it is the worst that can be reached.
+// Bodies are read one after the other (holdings.h). What a function does with its parameters is
+// asked by those that call it, which are read again when more is known of it.
 
-#include "compiler/check/checker.h"
+#include "compiler/check/holdings.h"
 
 #include <map>
+#include <set>
 
 namespace gos::check {
 
@@ -15,27 +16,26 @@ class Fates {
 public:
   explicit Fates(Checker& checker) : checker_(checker) {}
 
-  ClosureFate of(FunctionItem* function, size_t parameter);
+  /// Reads the bodies, and whatever they call, and reports what escapes from them.
+  void judge(ArrayRef<Item*> bodies);
+  /// What is known so far of the fates of `node` in a function of the program (holdings.h): asked
+  /// by the body of `reader`.
+  uint8_t of(Item* reader, FunctionItem* function, size_t node);
 
 private:
-  using Key = std::pair<FunctionItem*, size_t>;
-  struct Node {
-    ClosureFate own = ClosureFate::Called;
-    SmallVector<Key, 2> givenTo;
+  struct Reading {
+    std::unique_ptr<Holdings> body;
+    SmallVector<Item*, 4> askedBy;
+    bool isQueued = false;
   };
-  using Tracked = SmallVector<std::pair<Variable*, size_t>, 4>;
 
-  const Node& nodeOf(Key key);
-  void read(FunctionItem* function);
-  void visit(FunctionItem* reader, const Tracked& tracked, Expr* expr,
-             SmallVectorImpl<Expr*>& next);
-  void give(FunctionItem* reader, const Tracked& tracked, const Target* callee, bool hasReceiver,
-            ArrayRef<Expr*> arguments, SmallVectorImpl<Expr*>& next);
-  void keep(FunctionItem* reader, const Tracked& tracked, Expr* expr);
+  Reading& readingOf(Item* item);
+  void report(const Origin& origin);
 
   Checker& checker_;
-  llvm::SmallPtrSet<FunctionItem*, 16> read_;
-  std::map<Key, Node> nodes_;
+  std::map<Item*, Reading> readings_; // found by address, never walked
+  std::vector<Item*> queue_;
+  std::set<std::pair<uint32_t, const Variable*>> mentions_; // reported
 };
 
 } // namespace gos::check

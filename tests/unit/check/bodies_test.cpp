@@ -135,6 +135,22 @@ TEST_CASE("closures capture by kind") {
   CHECK(codesOf("fn f(v: &mut Vec<i64>) { #[1].for_each(|x| v.push(x)) }\nfn main() {}") == "");
 }
 
+TEST_CASE("what an iterator holds does not outlive the reference in it") {
+  const auto codes = [](llvm::StringRef body, llvm::StringRef result) {
+    return codesOf(
+        ("fn f(v: &mut Vec<i64>) -> " + result + " { " + body + " }\nfn main() {}").str());
+  };
+  const std::string lazy = "(0..3).map(|x| { v.push(x); x })";
+  CHECK(codes(lazy, "Iterator<i64>") == "GT0052");
+  CHECK(codes(lazy + ".sum()", "i64") == "");
+  CHECK(codes("let it = " + lazy + "\nlet same = it\nsame", "Iterator<i64>") == "GT0052");
+  CHECK(codes("let it = " + lazy + "\nit.collect()", "Vec<i64>") == "");
+  CHECK(codes("#[" + lazy + "]", "Vec<Iterator<i64>>") == "GT0052");
+  CHECK(codes("(1, Some(" + lazy + ")).1", "Option<Iterator<i64>>") == "GT0052");
+  CHECK(codes("#[1].map(|y| (0..y).map(|x| { v.push(x); x }))", "Vec<Iterator<i64>>") == "GT0052");
+  CHECK(codes("#[1].map(|y| " + lazy + ".sum() + y)", "Vec<i64>") == "");
+}
+
 TEST_CASE("patterns and exhaustiveness") {
   CHECK(codesIn("match Some(1) { Some(x) => println!(\"{}\", x) }") == "GM0001");
   CHECK(codesIn("match 3 { 0 => {}\n 1..=9 => {} }") == "GM0001");
