@@ -187,9 +187,10 @@ TEST_CASE("mistakes: an interrupt ends all of the build, and the next one works 
                       "\").status().unwrap(); }\n");
       const Outcome outcome = bound.room.shell("'" + toolPath() + "' --sandbox=" + level +
                                                    " . & tool=$!\n"
-                                                   "while ! pgrep -f '[s]leep " +
+                                                   "until cat /proc/[0-9]*/cmdline 2>/dev/null | "
+                                                   "tr '\\0' ' ' | grep -qa '[s]leep " +
                                                    seconds +
-                                                   "' >/dev/null; do sleep 0.1; done\n"
+                                                   "'; do sleep 0.1; done\n"
                                                    "kill -TERM $tool; wait $tool; echo \"code $?\"",
                                                [&] {
                                                  How how = bound.how;

@@ -143,7 +143,7 @@ private:
       char buffer[8192];
       while (request.find("\r\n\r\n") == std::string::npos) {
         pollfd one = {fd, POLLIN, 0};
-        if (::poll(&one, 1, 10000) <= 0)
+        if (::poll(&one, 1, 60000) <= 0)
           break;
         const ssize_t got = ::read(fd, buffer, sizeof buffer);
         if (got <= 0)

@@ -70,9 +70,11 @@ bool allowedBy(const Policy& policy, const std::string& path, const std::string&
 } // namespace
 
 TEST_CASE("the gate denies exactly what decide denies, and nothing else is a denial") {
-  const char* given = ::getenv("GOS_SEED");
-  const uint64_t seed =
-      given != nullptr ? std::strtoull(given, nullptr, 10) : uint64_t(::time(nullptr)) * 1000;
+  const char *given = ::getenv("GOS_SEED"), *full = ::getenv("GOS_FULL");
+  // The long run looks at what nobody has looked at; the others say the same each time.
+  const uint64_t seed = given != nullptr  ? std::strtoull(given, nullptr, 10)
+                        : full != nullptr ? uint64_t(::time(nullptr)) * 1000
+                                          : 1'000'000;
   std::string pattern = "/var/tmp/gosgate-XXXXXX";
   REQUIRE(::mkdtemp(pattern.data()) != nullptr);
   const std::string place = fs::canonical(pattern).string();

@@ -541,18 +541,12 @@ inline std::vector<Act> daemonActs(const Scene& scene, const std::vector<int>& e
 }
 const auto kNoMore = [](const Room&, Scene&, Report&, const std::string&) {};
 
-/// Waits up to some seconds for the last process with the text to be gone.
+/// Waits for the last process with the text to be gone.
 inline bool gone(const std::string& text) {
-  for (int wait = 0; wait != 100; ++wait) {
-    if (processesWith(text).empty())
-      return true;
-    ::usleep(50000);
-  }
-  return false;
+  return tests::eventually([&] { return processesWith(text).empty(); });
 }
 
-using tests::leftovers;
-using tests::nothingLeft;
+using tests::Leftovers;
 
 /// Is the text in a file beneath the directory, links not followed?
 inline std::vector<std::string> filesWith(const std::string& directory, const std::string& text) {

@@ -298,6 +298,7 @@ TEST_CASE("T104 where the project is writable its hooks are not, wherever `.git`
 TEST_CASE("T107 T108 the temporary directory is private and goes, whatever was made in it") {
   if (missesCargo("T107"))
     return;
+  const Leftovers left;
   each(
       confining(), {},
       [](const Room&, const Scene& scene) {
@@ -319,12 +320,12 @@ TEST_CASE("T107 T108 the temporary directory is private and goes, whatever was m
             {"T108", {"deep", "@build", "{temp}/deep", "2000"}, {}, true, Act::Outside::Never},
         };
       },
-      [](const Room& room, Scene&, Report& report, const std::string&) {
+      [&](const Room& room, Scene&, Report& report, const std::string&) {
         struct stat status{};
         REQUIRE(::stat(room.home().c_str(), &status) == 0);
         for (const char* part : kParts)
           CHECK(report[{part, 3}].text == "700 " + std::to_string(status.st_uid));
-        CHECK(nothingLeft());
+        CHECK(left.allGo());
       });
 }
 
@@ -334,12 +335,13 @@ TEST_CASE("T108 at `basic`, where nothing slows it down, a tree of ten thousand 
     return;
   for (As who : identities()) {
     const Room room(who);
+    const Leftovers left;
     Scene scene(room);
     const std::vector<Act> acts = {{"T108", {"mkdir", "@build", "{temp}/deep"}, {}, true},
                                    {"T108", {"deep", "@build", "{temp}/deep", "10000"}, {}, true}};
     Report report = scene.build(acts, "basic", {});
     judge(acts, report, "basic", {});
-    CHECK(nothingLeft());
+    CHECK(left.allGo());
   }
 }
 

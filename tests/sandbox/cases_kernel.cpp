@@ -2,6 +2,7 @@
 // honest builds; T111, T112, T114 to T119.
 
 #include "tests/sandbox/each.h"
+#include "tests/support/eventually.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -21,20 +22,14 @@
 #include <unistd.h>
 
 namespace gos::cases {
+
+using tests::eventually;
+
 namespace {
 
 std::string unique(int which) {
   static int count = 0;
   return std::to_string(3000000 + ::getpid()) + "." + std::to_string(which * 1000 + ++count);
-}
-
-template <class Fact> bool eventually(Fact fact) {
-  for (int wait = 0; wait != 1200; ++wait) {
-    if (fact())
-      return true;
-    ::usleep(50000);
-  }
-  return false;
 }
 
 /// What the probe says of an act, without bwr and within; the last word of a line, "killed" where

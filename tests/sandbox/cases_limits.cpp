@@ -220,10 +220,13 @@ TEST_CASE("T138 what a start that was killed has left goes with the next run") {
                      "ago' /var/tmp/." +
                      name)
               .code == 0);
-    // Another run of the same user may be quicker than this one.
-    CHECK(room.bwr(level, {}, {"true"}).code == 0);
-    CHECK(!room.exists("/var/tmp/" + name));
-    CHECK(!room.exists("/var/tmp/." + name));
+    // Another run of the same user may be quicker than this one, or a test that looks at it: then
+    // it goes a moment later, or with a run after this one.
+    const std::string last = "/var/tmp/" + name, first = "/var/tmp/." + name;
+    for (int run = 0; run == 0 || (run != 50 && (room.exists(last) || room.exists(first))); ++run)
+      CHECK(room.bwr(level, {}, {"true"}).code == 0);
+    CHECK(!room.exists(last));
+    CHECK(!room.exists(first));
   });
 }
 

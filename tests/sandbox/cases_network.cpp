@@ -223,7 +223,7 @@ TEST_CASE("B034 an abstract socket outside is out of reach, and two runs do not 
       return room
           .shell(
               holder + probePath() + " abstract-hold " + name +
-              " >held & i=0; while ! grep -q . held 2>/dev/null && [ $i -lt 1500 ]; do sleep 0.02; i=$((i + 1)); done; cat held; " +
+              " >held & i=0; while ! grep -q . held 2>/dev/null && [ $i -lt 10000 ]; do sleep 0.02; i=$((i + 1)); done; cat held; " +
               asker + probePath() + " abstract " + name + "; kill $!; wait; rm held")
           .out;
     };
@@ -396,7 +396,7 @@ mkdir etc run run/resolve; cp -a /etc/. etc 2>/dev/null
 echo 'hosts: files dns' >etc/nsswitch.conf
 mount --bind run /run && mount --bind etc /etc || exit 9
 python3 server.py & p=$!
-i=0; while [ ! -e serves ] && [ $i -lt 1500 ]; do sleep 0.02; i=$((i + 1)); done
+i=0; while [ ! -e serves ] && [ $i -lt 10000 ]; do sleep 0.02; i=$((i + 1)); done
 for shape in file relative absolute dangling; do
   rm -f /etc/resolv.conf
   case $shape in

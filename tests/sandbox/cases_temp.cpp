@@ -23,12 +23,13 @@ TEST_CASE("a temp goes also when the command has moved the directories that a gr
       CAPTURE(level);
       const Room room(who);
       room.write("mine", "kept");
+      const gos::tests::Leftovers left;
       const Outcome outcome =
           room.bwrShell(level, {}, moving(room) + " && cat /var/tmp/moved/p/mine && ls /var/tmp");
       CHECK(outcome.code == 0);
       CHECK(outcome.out.find("kept") == 0);
       CHECK(outcome.out.find("moved") != std::string::npos);
-      CHECK(gos::tests::nothingLeft());
+      CHECK(left.allGo());
       CHECK(room.read("mine") == "kept");
       CHECK(!room.exists("../../moved"));
     }
@@ -41,12 +42,13 @@ TEST_CASE("and when the supervisor was killed meanwhile: the first process remov
       CAPTURE(level);
       const Room room(who);
       room.write("mine", "kept");
+      const gos::tests::Leftovers left;
       const Outcome outcome = room.shell(
           bwrPath() + " --level " + level + " -- sh -c \"" + moving(room) +
           " && : > /var/tmp/moved/p/there && sleep 300\" & run=$!\n"
           "until [ -e there ]; do kill -0 $run || exit 99; sleep 0.02; done; kill -9 $run; wait");
       CHECK(outcome.code == 0);
-      CHECK(gos::tests::nothingLeft());
+      CHECK(left.allGo());
       CHECK(room.read("mine") == "kept");
     }
 }

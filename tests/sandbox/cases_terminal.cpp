@@ -3,6 +3,7 @@
 // without bwr first and then with it.
 
 #include "tests/sandbox/each.h"
+#include "tests/support/eventually.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -25,6 +26,9 @@
 #include <unistd.h>
 
 namespace gos::cases {
+
+using tests::eventually;
+
 namespace {
 
 /// A number of seconds that only this test sleeps, so that its processes can be told from all
@@ -56,16 +60,6 @@ char stateOf(int process) {
   std::getline(file, line);
   const size_t end = line.rfind(')');
   return end == std::string::npos || end + 2 >= line.size() ? '?' : line[end + 2];
-}
-
-/// Waits for a fact; a bound that only a failure meets.
-template <class Fact> bool eventually(Fact fact) {
-  for (int wait = 0; wait != 1200; ++wait) {
-    if (fact())
-      return true;
-    ::usleep(50000);
-  }
-  return false;
 }
 
 /// A pseudo terminal with a program as the leader of its session.
@@ -196,6 +190,14 @@ bool inForeground(Conversation& shell, const std::string& words) {
 }
 bool gone(const std::string& words) {
   return eventually([&] { return processesThatAre(words).empty(); });
+}
+/// Waits for the one process of these words to be in a state: a signal reaches each process of a
+/// group in its own time.
+bool becomes(const std::string& words, char state) {
+  return eventually([&] {
+    const std::vector<int> found = processesThatAre(words);
+    return found.size() == 1 && stateOf(found[0]) == state;
+  });
 }
 
 } // namespace
@@ -438,14 +440,14 @@ TEST_CASE("B058 Ctrl-Z stops the job, fg and bg go on with it, and a reader in t
     REQUIRE(inForeground(shell, sleep));
     shell.type("\x1a");
     shell.expect("Stopped");
-    CHECK(stateOf(processesThatAre(sleep).at(0)) == 'T');
+    CHECK(becomes(sleep, 'T'));
     shell.type("fg\n");
     REQUIRE(inForeground(shell, sleep));
     shell.type("\x1a");
     shell.expect("Stopped");
     shell.type("bg; echo behind$((1+1))\n");
     shell.expect("behind2");
-    CHECK(eventually([&] { return stateOf(processesThatAre(sleep).at(0)) == 'S'; }));
+    CHECK(becomes(sleep, 'S'));
     shell.type("jobs\n");
     shell.expect("Running");
     shell.type("kill %1; wait; echo killed$((1+1))\n");

@@ -69,13 +69,14 @@ const std::vector<Closed>& closed() {
   return all;
 }
 
-/// Starts `run`, waits until the command is there, acts, gives the run time to end, puts something
-/// else where the closed entry was, and lets the command look, if there still is one.
+/// Starts `run`, waits until the command is there, acts, gives the run time to end (more than any
+/// host needs), puts something else where the closed entry was, and lets the command look, if there
+/// still is one.
 std::string scene(const std::string& run, const Closed& entry, bool waits) {
   return llvm::formatv("{0} & run=$!\n"
                        "until [ -e ready ]; do kill -0 $run || exit 99; sleep 0.02; done\n"
                        "{1}\n"
-                       "n=0; while {2} && kill -0 $run 2>/dev/null && [ $n -lt 200 ]; do "
+                       "n=0; while {2} && kill -0 $run 2>/dev/null && [ $n -lt 2400 ]; do "
                        "n=$((n+1)); sleep 0.05; done\n"
                        "{3}; : > go\n"
                        "wait $run; echo code $?\n",

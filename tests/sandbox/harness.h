@@ -40,7 +40,7 @@ struct How {
   bool closedInput = false;               // 0 is closed
   std::map<std::string, std::string> set; // added to the environment
   std::vector<std::string> unset;         // taken from it
-  double limit = 300;                     // seconds until the run is given up as hanging
+  double limit = 900;                     // seconds until the run is given up as hanging
   std::string directory;                  // instead of the room's
   std::vector<std::pair<int, std::string>>
       open; // descriptors that are open on these paths, without close-on-exec

@@ -5,6 +5,7 @@
 
 #include "sandbox/command/command_policy.h"
 #include "sandbox/command/runner.h"
+#include "tests/support/eventually.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -83,22 +84,22 @@ std::set<std::string> namespaces() {
 /// Of these namespaces, those that are never gone. The kernel gives a number again, so another run
 /// of this host may have one for a while: it is enough that each was gone once.
 std::set<std::string> stillThere(std::set<std::string> names) {
-  for (int wait = 0; wait != 600 && !names.empty(); ++wait) {
+  (void)tests::eventually([&] {
     const std::set<std::string> now = namespaces();
     for (auto name = names.begin(); name != names.end();)
       name = now.count(*name) == 0 ? names.erase(name) : std::next(name);
-    if (!names.empty())
-      ::usleep(100000);
-  }
+    return names.empty();
+  });
   return names;
 }
 
-struct Held {
-  size_t descriptors, mounts, threads;
-};
-Held held() {
-  return {entriesOf("/proc/self/fd"), linesOf("/proc/self/mountinfo"),
-          entriesOf("/proc/self/task")};
+/// A thread that was joined is there for a moment more.
+bool threadsAre(size_t count) {
+  return tests::eventually([&] { return entriesOf("/proc/self/task") == count; });
+}
+/// Somebody else of this host may mount something meanwhile.
+bool mountsAre(size_t count) {
+  return tests::eventually([&] { return linesOf("/proc/self/mountinfo") == count; });
 }
 
 class Soak {
@@ -121,15 +122,19 @@ public:
   /// dropped.
   void runs(int count) {
     std::atomic<int> next = 0;
-    std::vector<std::thread> threads;
-    for (int thread = 0; thread != kThreads; ++thread)
-      threads.emplace_back([&] {
-        for (int number; (number = next++) < count;)
-          number % 2 == 0 ? captured(number) : started(number);
-      });
-    for (std::thread& thread : threads)
-      thread.join();
+    onThreads([&](int) {
+      for (int number; (number = next++) < count;)
+        one(number);
+    });
   }
+  /// One run of each kind on each thread, all threads at once: none has its first one later.
+  void runsOfEach() {
+    onThreads([&](int thread) {
+      for (int kind = 0; kind != 4; ++kind)
+        one(kind + 4 * thread);
+    });
+  }
+  static constexpr int kOfEach = 4 * kThreads;
 
   const std::vector<std::string>& problems() const { return problems_; }
   const std::set<std::string>& temporaries() const { return temporaries_; }
@@ -158,6 +163,20 @@ private:
     const std::lock_guard<std::mutex> lock(mutex_);
     problems_.push_back(text);
   }
+
+  template <class Work> void onThreads(Work work) {
+    std::atomic<int> waiting = kThreads;
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread != kThreads; ++thread)
+      threads.emplace_back([&, thread] {
+        for (--waiting; waiting != 0;)
+          std::this_thread::yield();
+        work(thread);
+      });
+    for (std::thread& thread : threads)
+      thread.join();
+  }
+  void one(int number) { number % 2 == 0 ? captured(number) : started(number); }
 
   /// Output, code and an orphan that stays, of this run and of no other.
   void captured(int number) {
@@ -240,17 +259,17 @@ void soak(SandboxLevel level) {
   const char* full = std::getenv("GOS_FULL");
   const int count = full != nullptr && std::string(full) == "1" ? 10000 : 1000;
   Soak runs(level);
-  runs.runs(2 * kThreads); // what is made once is made
-  const Held before = held();
+  const size_t threads = entriesOf("/proc/self/task");
+  runs.runsOfEach(); // what is made once is made
+  const size_t descriptors = entriesOf("/proc/self/fd"), mounts = linesOf("/proc/self/mountinfo");
   const size_t memory = residentSize();
   runs.runs(count);
-  const Held after = held();
 
   CHECK_MESSAGE(runs.problems().empty(), llvm::join(runs.problems(), "\n"));
-  CHECK(runs.done() == count + 2 * kThreads);
-  CHECK(after.descriptors == before.descriptors);
-  CHECK(after.mounts == before.mounts);
-  CHECK(after.threads == before.threads);
+  CHECK(runs.done() == count + Soak::kOfEach);
+  CHECK(entriesOf("/proc/self/fd") == descriptors);
+  CHECK(mountsAre(mounts));
+  CHECK(threadsAre(threads));
   int status = 0;
   CHECK_MESSAGE(::waitpid(-1, &status, WNOHANG | __WALL) == -1, "a process of a run is left");
   CHECK(errno == ECHILD);

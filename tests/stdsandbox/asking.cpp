@@ -174,12 +174,7 @@ std::string uniqueSleep(int which) {
 
 bool gone(const std::string& text) {
   // The kernel ends them; there is nothing to wait for but that.
-  for (int wait = 0; wait != 600; ++wait) {
-    if (processesWith(text).empty())
-      return true;
-    ::usleep(50000);
-  }
-  return false;
+  return tests::eventually([&] { return processesWith(text).empty(); });
 }
 
 } // namespace gos::cases

@@ -136,10 +136,10 @@ TEST_CASE(
     const std::string rigged =
         "rm -f on; touch go; python3 rig.py & while [ ! -e on ]; do sleep 0.01; done; ";
     // The control: who opens the name meets both.
-    const Outcome open = room.shell(
-        rigged + "i=0; while [ $i -lt 20000 ] && [ -z \"$a$b\" -o -z \"$b\" -o -z \"$a\" ]; do "
-                 "read x <grant/f; case $x in honest) a=1;; k9-secret) b=1;; esac; "
-                 "i=$((i+1)); done; rm go; wait; echo $a$b");
+    const Outcome open =
+        room.shell(rigged + "i=0; while [ $i -lt 20000000 ] && [ \"$a$b\" != 11 ]; do "
+                            "read x <grant/f; case $x in honest) a=1;; k9-secret) b=1;; esac; "
+                            "i=$((i+1)); done; rm go; wait; echo $a$b");
     CHECK_MESSAGE(open.out == "11\n", open.err);
     std::vector<Ask> asks(30, {{"level", level, "read_only", "/usr", "working_directory", "/",
                                 "env_allow", "PATH", "read_only", room.path("grant")},

@@ -117,6 +117,7 @@ TEST_CASE("T137 a program takes no code of a command for a failure, nor the othe
 TEST_CASE("T138 of a program that is killed, stopped or interrupted nothing is left") {
   eachGiven(levels(), [](const Room& room, const std::string& level) {
     const std::string text = "sleep " + uniqueSleep(138);
+    const tests::Leftovers left;
     const std::vector<Ask> waiting = {
         shellAsk(room, level, {},
                  "trap '' INT TERM HUP; touch $TMPDIR/mine ready; setsid " + text + " & " + text)};
@@ -166,9 +167,7 @@ TEST_CASE("T138 of a program that is killed, stopped or interrupted nothing is l
     CHECK(gone(text));
     // What was made and not yet handed over is removed by the next run.
     CHECK(ask(room, {tools(room, level), {"true"}}).code == 0);
-    for (int wait = 0; wait != 200 && !tests::leftovers().empty(); ++wait)
-      ::usleep(50000);
-    CHECK(tests::leftovers().empty());
+    CHECK(left.allGo([&] { CHECK(ask(room, {tools(room, level), {"true"}}).code == 0); }));
   });
 }
 

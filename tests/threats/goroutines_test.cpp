@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <sched.h>
 #include <set>
 #include <unistd.h>
 
@@ -12,6 +13,16 @@ using namespace gos::threats;
 using llvm::StringRef;
 
 namespace {
+
+/// One of those that this host gives us.
+std::string aProcessor() {
+  cpu_set_t given;
+  REQUIRE(::sched_getaffinity(0, sizeof given, &given) == 0);
+  int number = 0;
+  while (number != CPU_SETSIZE - 1 && !CPU_ISSET(number, &given))
+    ++number;
+  return std::to_string(number);
+}
 
 const std::string kWrite = "fs::write(\"x\", \"b\").unwrap()";
 
@@ -79,9 +90,9 @@ fn region() -> String {
                            {"MALLOC_PERTURB_", std::to_string(round % 255)},
                            {"PADDING", std::string(size_t(round) * 37, 'x')}};
       Launch run = command(tree, "run", level, where);
-      if (round % 2 && ::access("/usr/bin/taskset", X_OK) == 0) { // one processor
+      if (round % 2 && ::access("/usr/bin/taskset", X_OK) == 0) {
         run.program = "/usr/bin/taskset";
-        run.arguments.insert(run.arguments.begin(), {"-c", "0", GOS_PROGRAM});
+        run.arguments.insert(run.arguments.begin(), {"-c", aProcessor(), GOS_PROGRAM});
       }
       const Outcome outcome = launch(run);
       checkOutcome(outcome, tree);

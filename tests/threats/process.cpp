@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -78,6 +80,26 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     result.push_back(text.data());
   result.push_back(nullptr);
   return result;
+}
+
+/// Is there a process of the group that has not ended? One that nobody has reaped has.
+bool groupLives(pid_t group) {
+  if (::kill(-group, 0) != 0)
+    return false;
+  std::error_code error;
+  for (auto entry = std::filesystem::directory_iterator("/proc", error);
+       !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    std::string line;
+    std::getline(std::ifstream(entry->path() / "stat"), line);
+    char state = 0;
+    int parent = 0, itsGroup = 0;
+    const size_t name = line.rfind(") ");
+    if (name != std::string::npos &&
+        std::sscanf(line.c_str() + name + 2, "%c %d %d", &state, &parent, &itsGroup) == 3 &&
+        itsGroup == group && state != 'Z' && state != 'X')
+      return true;
+  }
+  return false;
 }
 
 int& skipCount() {
@@ -210,7 +232,7 @@ Outcome launch(const Launch& launch) {
     outcome.exitCode = WEXITSTATUS(status);
   else
     outcome.signal = WTERMSIG(status);
-  outcome.groupGone = ::kill(-child, 0) != 0;
+  outcome.groupGone = !groupLives(child);
   if (!outcome.groupGone)
     ::kill(-child, SIGKILL);
   return outcome;

@@ -43,7 +43,7 @@ struct Launch {
   std::vector<std::pair<std::string, std::string>> environment; // beside the clean one
   std::string input;           // of standard input; the pipe is closed behind it
   bool inputStaysOpen = false; // nobody writes, and nobody closes: a read would wait
-  int timeLimitMs = 120'000;
+  int timeLimitMs = 900'000;   // against what hangs for ever; slow is no fault
   std::vector<std::pair<int, int>> descriptors; // ours -> number in the child, inherited
 };
 Outcome launch(const Launch& launch);

@@ -214,7 +214,6 @@ TEST_CASE("sweep: a pure row is allowed at every level in every spelling") {
   for (Level level : kAllLevels) {
     tree.write("main.gos", uses + "\n" + cases + "\nfn main() {}\n");
     Launch together = command(tree, "check", level, {});
-    together.timeLimitMs = 120'000;
     Outcome outcome;
     if (canTrace() && level == Level::None) {
       const Traced run = traced(together);

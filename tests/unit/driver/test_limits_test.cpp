@@ -1,6 +1,7 @@
 // `gos test`: limits, pipes and signals while the program is busy with something else. What has to
 // come after what is waited for; nothing here is compared with a clock.
 
+#include "tests/support/eventually.h"
 #include "tests/support/room.h"
 
 #include <doctest/doctest.h>
@@ -84,7 +85,7 @@ TEST_CASE("an interrupt during a compilation ends what left its group, too") {
   CHECK_MESSAGE(result.exitedWith(128 + SIGINT), (result.out + result.err));
   const int escaped = std::atoi(room.read("escaped").c_str());
   REQUIRE(escaped > 1);
-  CHECK(::kill(escaped, 0) != 0);
+  CHECK(gos::tests::ends(escaped));
 }
 
 TEST_CASE("a signal that was ignored before ends nothing") {
