@@ -251,6 +251,11 @@ bool ByteSource::lineNow(std::string& line) {
   return true;
 }
 
+bool ByteSource::hasNow() {
+  const Turn turn(turns_);
+  return turn && (at_ != bytes_.size() || ended_);
+}
+
 bool ByteSource::someNow(std::string& some, uint64_t max) {
   const Turn turn(turns_);
   if (!turn || (max != 0 && at_ == bytes_.size() && !ended_))

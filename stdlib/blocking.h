@@ -112,6 +112,7 @@ public:
 
   /// The same for what is there already; false if one would have to wait.
   bool lineNow(std::string& line);
+  bool hasNow();
   bool someNow(std::string& some, uint64_t max);
 
 private:
@@ -138,6 +139,11 @@ public:
   void work() override {}
   Trap finish(Arguments& arguments) override { return arguments.returnErr(kCancelled); }
 };
+
+/// Answers, when the descriptor has one of these `events` of poll, or an error, to tell: true.
+/// False when the time has come first, or the goroutine is cancelled. Holds up nobody, and no
+/// thread.
+Trap awaitDescriptor(Arguments& arguments, int fd, short events, Deadline deadline);
 
 /// Work that looks at its interrupt ends soon when it is cancelled, and is waited for. What hangs
 /// in one call of the system cannot: its goroutine goes on with `Err`, and the answer is dropped.

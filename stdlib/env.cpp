@@ -9,7 +9,6 @@
 
 #include "llvm/Support/SHA256.h"
 
-#include <pwd.h>
 #include <sys/utsname.h>
 #include <thread>
 #include <unistd.h>
@@ -25,16 +24,6 @@ bool isBelowFull(const Vm& vm) {
 Trap refuse(Arguments& arguments, FileResult& result) {
   return result.kind == FileResult::Kind::Trapped ? std::move(result.trap)
                                                   : arguments.returnErr(result.message);
-}
-
-std::optional<std::string> userName() {
-  std::vector<char> buffer(16384);
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
-      found == nullptr)
-    return std::nullopt;
-  return std::string(entry.pw_name);
 }
 
 } // namespace
@@ -150,18 +139,6 @@ Trap EnvSetCurrentDir(Arguments& arguments) {
 
 // ---- os, thread
 // -----------------------------------------------------------------------------------
-
-Trap OsUserName(Arguments& arguments) {
-  const std::optional<std::string> name = userName();
-  return name && vm::isValidUtf8(*name) ? arguments.returnSomeString(*name)
-                                        : arguments.returnNone();
-}
-Trap OsUserId(Arguments& arguments) {
-  return arguments.returnInteger(int64_t(::getuid()));
-}
-Trap OsUserGroupId(Arguments& arguments) {
-  return arguments.returnInteger(int64_t(::getgid()));
-}
 
 Trap OsFamily(Arguments& arguments) {
   return arguments.returnString("unix");

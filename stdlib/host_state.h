@@ -30,7 +30,7 @@ struct HostOptions {
 };
 
 /// What a handle may stand for.
-enum class HandleKind : uint8_t { File, Reader, Writer, Child, Listener, Socket };
+enum class HandleKind : uint8_t { File, Reader, Writer, Child, Listener, Socket, Notifier };
 
 class Handle {
 public:
@@ -178,6 +178,10 @@ public:
   HandleTable& handles() { return handles_; }
   /// Bytes in the buffers of readers and writers, held against the heap's limit.
   uint64_t buffered = 0;
+
+  // ---- signals
+  // ---------------------------------------------------------------------------------------
+  std::vector<int64_t> notifiers; // handles of the subscriptions that were made
 
   // ---- environment
   // ------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 
 #include "sandbox/sys_error.h"
 #include "sandbox/vfork_call.h"
+#include "stdlib/signals.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -38,6 +39,7 @@ struct Start {
   bool noInput;
   bool endsWithStarter;
   long parent;
+  uint64_t ignored; // signals, although we have a handler
   volatile int error;
 };
 
@@ -59,7 +61,8 @@ int prepare(const Start& start) {
       continue;
     if (action.handler == SIG_DFL || (action.handler == SIG_IGN && number != SIGPIPE))
       continue;
-    action = {SIG_DFL, 0, nullptr, 0};
+    const bool ignored = number < 64 && (start.ignored >> number & 1) != 0;
+    action = {ignored ? SIG_IGN : SIG_DFL, 0, nullptr, 0};
     ::syscall(SYS_rt_sigaction, number, &action, nullptr, sizeof action.mask);
   }
   if (start.endsWithStarter) {
@@ -172,6 +175,7 @@ std::string startChild(const ChildRequest& request, int& pid) {
               request.noInput,
               request.endsWithStarter,
               long(::getpid()),
+              signalsIgnoredBefore(),
               0};
   const int child = vforkCall(inChild, &start, SIGCHLD);
   if (child < 0)

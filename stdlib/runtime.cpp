@@ -2,6 +2,9 @@
 
 #include "stdlib/host_state.h"
 #include "stdlib/support.h"
+#include "vm/scheduler.h"
+
+#include "llvm/Support/FormatVariadic.h"
 
 #include <unistd.h>
 #include <utility>
@@ -13,6 +16,34 @@ namespace {
 /// The closure in argument 0, owned.
 Value hookOf(Arguments& arguments) {
   return arguments.vm().retainValue(arguments.slot(0), arguments.layoutId(0));
+}
+
+StringRef words(vm::CohortPolicy policy) {
+  switch (policy) {
+  case vm::CohortPolicy::FailFast:
+    return "fail fast";
+  case vm::CohortPolicy::CollectAll:
+    return "collect all";
+  case vm::CohortPolicy::Race:
+    return "race";
+  }
+  return {};
+}
+
+/// "cohort 2 in 1: fail fast, 3 of 5 children run, cancelled".
+std::string describe(const vm::Cohort& cohort) {
+  std::string text = cohort.parent == nullptr ? "root" : "cohort " + std::to_string(cohort.number);
+  if (cohort.parent != nullptr && cohort.parent->parent != nullptr)
+    text += " in " + std::to_string(cohort.parent->number);
+  text += (": " + words(cohort.policy) + ", ").str() + std::to_string(cohort.live) + " of " +
+          std::to_string(cohort.spawned) + (cohort.spawned == 1 ? " child runs" : " children run");
+  if (!cohort.cancellable)
+    text += ", not cancellable";
+  if (cohort.timedOut)
+    text += ", out of time";
+  else if (cohort.cancelled)
+    text += ", cancelled";
+  return text;
 }
 
 void release(Vm& vm, Value closure) {
@@ -83,6 +114,41 @@ Trap RuntimeCollectCycles(Arguments& arguments) {
 }
 Trap RuntimeCycleCollection(Arguments& arguments) {
   return arguments.returnBoolean(false);
+}
+
+// ---- the scheduler
+// --------------------------------------------------------------------------------------
+
+Trap RuntimeCohorts(Arguments& arguments) {
+  const std::vector<const vm::Cohort*> open = arguments.vm().scheduler().openCohorts();
+  if (Trap trap = chargeEach(arguments.vm(), open.size() * 64))
+    return trap;
+  std::vector<std::string> lines;
+  for (const vm::Cohort* cohort : open)
+    lines.push_back(describe(*cohort));
+  return arguments.returnStrings(lines);
+}
+Trap RuntimeRoot(Arguments& arguments) {
+  return arguments.returnString(describe(arguments.vm().scheduler().rootCohort()));
+}
+
+/// One thread runs bytecode, whatever was asked for.
+Trap RuntimeSchedulerStats(Arguments& arguments) {
+  const vm::SchedulerFigures figures = arguments.vm().scheduler().figures();
+  return arguments.returnString(
+      llvm::formatv(
+          "{{\"schema\":1,\"max_procs\":1,\"goroutines\":{0},\"ready\":{1},\"waiting\":{2},"
+          "\"blocking_calls\":{3},\"timers\":{4},\"descriptors\":{5},\"cohorts\":{6},"
+          "\"spawned\":{7},\"turns\":{8}}",
+          figures.goroutines, figures.ready, figures.waiting, figures.jobs, figures.timers,
+          figures.descriptors, figures.cohorts, figures.spawned, figures.turns)
+          .str());
+}
+Trap RuntimeSetMaxProcs(Arguments& arguments) {
+  const int64_t count = arguments.integer(0);
+  if (count < 1)
+    return Trap::panic("a program runs on one thread at least, not " + std::to_string(count));
+  return arguments.returnUnit();
 }
 
 Trap FfiLastErrno(Arguments& arguments) {

@@ -1,9 +1,13 @@
 #include "vm/blocking_pool.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <atomic>
+#include <climits>
 #include <csignal>
 #include <ctime>
 #include <pthread.h>
+#include <sys/eventfd.h>
 
 namespace gos::vm {
 
@@ -15,6 +19,13 @@ constexpr auto kIdleTime = std::chrono::seconds(10);
 // Of the one thread that waits for a pool and has handlers.
 constinit std::atomic<bool> areWaitsOver{false};
 constinit std::atomic<sem_t*> theWaited{nullptr};
+constinit std::atomic<int> theWaitedFd{-1};
+
+void ring(int eventFd) {
+  const uint64_t one = 1;
+  if (eventFd >= 0)
+    (void)!::write(eventFd, &one, sizeof one);
+}
 } // namespace
 
 bool BlockingPool::startThread() {
@@ -71,6 +82,7 @@ void BlockingPool::serve() {
     }
     finished_.push_back({request.ticket, std::move(request.job)});
     ::sem_post(&done_);
+    ring(doneFd_);
   }
   --threads_;
 }
@@ -143,8 +155,42 @@ void BlockingPool::wait(std::optional<std::chrono::steady_clock::time_point> unt
   theWaited = nullptr;
 }
 
+/// Nothing that was finished before is told again; true if something is there to be taken.
+bool BlockingPool::prepareToPoll() {
+  while (::sem_trywait(&done_) == 0) {
+  }
+  std::lock_guard lock(mutex_);
+  if (doneFd_ < 0)
+    doneFd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  uint64_t count = 0;
+  if (doneFd_ >= 0)
+    (void)!::read(doneFd_, &count, sizeof count);
+  return !finished_.empty();
+}
+
+void BlockingPool::wait(std::optional<std::chrono::steady_clock::time_point> until,
+                        const std::vector<pollfd>& descriptors) {
+  if (descriptors.empty())
+    return wait(until);
+  if (prepareToPoll())
+    return;
+  llvm::SmallVector<pollfd, 16> all(descriptors.begin(), descriptors.end());
+  all.push_back({doneFd_, POLLIN, 0});
+  int64_t most = doneFd_ >= 0 ? INT_MAX : 50; // without one to spare it looks now and then
+  if (until)
+    most = std::clamp<int64_t>(
+        std::chrono::ceil<std::chrono::milliseconds>(*until - std::chrono::steady_clock::now())
+            .count(),
+        0, most);
+  theWaitedFd = doneFd_;
+  if (!areWaitsOver)
+    (void)::poll(all.data(), all.size(), !until && doneFd_ >= 0 ? -1 : int(most));
+  theWaitedFd = -1;
+}
+
 void BlockingPool::endWaits() {
   areWaitsOver = true;
+  ring(theWaitedFd);
   if (sem_t* const waited = theWaited)
     ::sem_post(waited);
 }

@@ -8,14 +8,20 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <poll.h>
 #include <semaphore.h>
+#include <unistd.h>
 
 namespace gos::vm {
 
 class BlockingPool : public std::enable_shared_from_this<BlockingPool> {
 public:
   BlockingPool() { ::sem_init(&done_, 0, 0); }
-  ~BlockingPool() { ::sem_destroy(&done_); }
+  ~BlockingPool() {
+    ::sem_destroy(&done_);
+    if (doneFd_ >= 0)
+      ::close(doneFd_);
+  }
   BlockingPool(const BlockingPool&) = delete;
   BlockingPool& operator=(const BlockingPool&) = delete;
 
@@ -34,6 +40,9 @@ public:
   std::vector<Done> take();
   /// Waits until something is done or the time has come; may come back before.
   void wait(std::optional<std::chrono::steady_clock::time_point> until);
+  /// The same, or until one of the descriptors has something to tell.
+  void wait(std::optional<std::chrono::steady_clock::time_point> until,
+            const std::vector<pollfd>& descriptors);
   /// From here on `wait` comes back at once, until `allowWaits`. The first may be called by a
   /// signal handler of the thread that waits.
   static void endWaits();
@@ -53,11 +62,13 @@ private:
   static void* threadMain(void* pool);
   void serve();
   bool startThread();
+  bool prepareToPoll();
   unsigned mostThreads() const { return kMostThreads + std::min(forsaken_, kMostForsaken); }
 
   std::mutex mutex_;
   std::condition_variable work_;
-  sem_t done_; // raised with each that is finished; a handler may raise it
+  sem_t done_;      // raised with each that is finished; a handler may raise it
+  int doneFd_ = -1; // the same for who waits for descriptors as well; made when somebody does
   std::deque<Request> requests_;
   std::vector<Done> finished_;
   unsigned threads_ = 0, idle_ = 0, forsaken_ = 0;

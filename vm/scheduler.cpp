@@ -70,6 +70,8 @@ llvm::StringRef words(WaitKind kind) {
     return "the time";
   case WaitKind::Job:
     return "the system";
+  case WaitKind::Descriptor:
+    return "a descriptor";
   }
   return {};
 }
@@ -97,19 +99,7 @@ Scheduler::~Scheduler() {
     munmap(sharedStack_, kStackSlots * sizeof(Value) + kGuardBytes);
   if (sharedFrames_)
     munmap(sharedFrames_, kFrameCount * sizeof(Frame) + kGuardBytes);
-  // Cohorts form trees whose ends are goroutines: each is met once as somebody's own or around it.
-  std::vector<Cohort*> all;
-  for (std::unique_ptr<Goroutine>& goroutine : goroutines_)
-    for (Cohort* each : {goroutine->cohort, goroutine->inner})
-      for (; each; each = each->parent)
-        all.push_back(each);
-  for (const Timer& timer : timers_)
-    for (Cohort* each = timer.cohort; each; each = each->parent)
-      all.push_back(each);
-  all.push_back(root_);
-  llvm::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  for (Cohort* each : all)
+  for (Cohort* each : allCohorts())
     delete each;
 }
 
@@ -484,7 +474,7 @@ bool Scheduler::switchAway() {
   if (current_)
     putAway(*current_);
   current_ = nullptr;
-  if (!ready_.empty() && ++turns_ % kTurnsBetweenLooks == 0)
+  if (++turns_ % kTurnsBetweenLooks == 0 && !ready_.empty())
     collect(false);
   if (ready_.empty() && !lookForReady()) {
     vm_.pending_ = deadlock();
@@ -562,6 +552,8 @@ bool Scheduler::collect(bool mayWait) {
         }
       }
     }
+    if (!descriptorWaits_.empty())
+      wakeDescriptors();
     if (!ready_.empty() || !mayWait)
       return true;
     // A timer whose wait has ended is nothing to wait for.
@@ -569,7 +561,7 @@ bool Scheduler::collect(bool mayWait) {
       std::pop_heap(timers_.begin(), timers_.end(), later);
       timers_.pop_back();
     }
-    if (jobs_ == 0 && timers_.empty())
+    if (jobs_ == 0 && timers_.empty() && descriptorWaits_.empty())
       return false;
     if (!pool_)
       pool_ = std::make_shared<BlockingPool>();
@@ -579,7 +571,7 @@ bool Scheduler::collect(bool mayWait) {
     if (vm_.interrupted_) // nothing more is waited for
       return false;
     vm_.beforeWaiting();
-    pool_->wait(until);
+    pool_->wait(until, polled_);
   }
 }
 

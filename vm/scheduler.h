@@ -23,6 +23,8 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <poll.h>
 #include <string>
 #include <vector>
 
@@ -54,7 +56,8 @@ enum class WaitKind : uint8_t {
   Lock,
   Group,
   Sleep,
-  Job
+  Job,
+  Descriptor
 };
 llvm::StringRef words(WaitKind kind);
 
@@ -80,6 +83,7 @@ enum class CohortPolicy : uint8_t { FailFast, CollectAll, Race };
 /// A group of goroutines that ends together (language.md 21.4). Children count from 0 in the order
 /// of their spawn.
 struct Cohort {
+  uint64_t number = 0; // in the order of their beginnings; 0 is the root
   Cohort* parent = nullptr;
   Cohort* previous = nullptr; // the one that the same goroutine was in before
   CohortPolicy policy = CohortPolicy::FailFast;
@@ -175,6 +179,19 @@ struct Selection {
   Ticket ticket;       // of the wait
 };
 
+/// Who is there, and what has been done, as `runtime::scheduler_stats_json` tells it.
+struct SchedulerFigures {
+  size_t goroutines = 0; // that have not ended: main, and the library's own
+  size_t ready = 0;      // to go on; the current one counts
+  size_t waiting = 0;
+  size_t jobs = 0; // in the pool
+  size_t timers = 0;
+  size_t descriptors = 0; // waits for one
+  size_t cohorts = 0;     // open ones, the root counts
+  uint64_t spawned = 0;   // since the beginning, main not counted
+  uint64_t turns = 0;     // given so far
+};
+
 class Scheduler {
 public:
   explicit Scheduler(Vm& vm);
@@ -227,6 +244,10 @@ public:
   void clear(Selection& selection);
   /// Wakes the ticket with the value when the time has come.
   void wakeAt(std::chrono::steady_clock::time_point when, Ticket ticket, Value value);
+  /// The current goroutine waits until the descriptor has one of these `events` of poll, or an
+  /// error, to tell: its native answers 1; 0 when the time has come first, or when it is cancelled.
+  void awaitDescriptor(int fd, short events,
+                       std::optional<std::chrono::steady_clock::time_point> until);
   /// Has the cohort of the current goroutine, or one around it, been cancelled?
   bool isCancelled() const;
   /// The native's result comes from the job: at once when nobody else could run meanwhile.
@@ -258,6 +279,10 @@ public:
   uint64_t nextChoice() {
     return choice_ = choice_ * 6364136223846793005u + 1442695040888963407u, choice_ >> 33;
   }
+  /// The cohorts that have not ended, the root first, then in the order of their beginnings.
+  std::vector<const Cohort*> openCohorts() const;
+  const Cohort& rootCohort() const { return *root_; }
+  SchedulerFigures figures();
   /// A child says that it ended in `Err`.
   void failWithError(std::string message);
   /// Somebody has looked at how this task ended.
@@ -336,6 +361,9 @@ private:
   /// Timers that are due and jobs that are done; waits for the first of them if need be. False:
   /// nothing to wait for.
   bool collect(bool mayWait);
+  /// Wakes who waits for a descriptor that has something to tell.
+  void wakeDescriptors();
+  std::vector<Cohort*> allCohorts() const;
   Trap deadlock();
   void useMainStack();
   void freeSaved(Goroutine& goroutine);
@@ -349,13 +377,21 @@ private:
   size_t live_ = 0;
   size_t daemons_ = 0;
   uint64_t nextNumber_ = 1;
-  uint32_t turns_ = 0;
+  uint64_t nextCohort_ = 1;
+  uint64_t turns_ = 0;
   std::vector<Timer> timers_; // a heap
   uint64_t timerOrder_ = 0;
   Cohort* root_ = nullptr;
   std::vector<UnobservedFailure> unobserved_;
   std::shared_ptr<BlockingPool> pool_;
   size_t jobs_ = 0;
+  struct DescriptorWait {
+    Ticket ticket;
+    int fd;
+    short events;
+  };
+  std::vector<DescriptorWait> descriptorWaits_; // some of them may be over
+  std::vector<pollfd> polled_;                  // theirs, each descriptor once
   uint64_t choice_ = 1;
   MainWait mainWait_ = MainWait::No;
   uint64_t partBegin_ = 1; // the number of its first goroutine

@@ -5,6 +5,8 @@
 #include "vm/blocking_pool.h"
 #include "vm/vm.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 
 namespace gos::vm {
@@ -19,6 +21,7 @@ void Scheduler::unreference(Cohort* cohort) {
 
 void Scheduler::pushCohort(CohortPolicy policy, bool cancellable) {
   auto* cohort = new Cohort;
+  cohort->number = nextCohort_++;
   cohort->policy = policy;
   cohort->cancellable = cancellable;
   cohort->parent = around(*current_);
@@ -109,6 +112,54 @@ void Scheduler::leaveCohort(Goroutine& goroutine, bool failed, llvm::StringRef m
     cohort->hasJoiner = false;
     wake(cohort->joiner, 0);
   }
+}
+
+/// Cohorts form trees whose ends are goroutines: each is met as somebody's own or around it.
+std::vector<Cohort*> Scheduler::allCohorts() const {
+  std::vector<Cohort*> all;
+  for (const std::unique_ptr<Goroutine>& goroutine : goroutines_)
+    for (Cohort* each : {goroutine->cohort, goroutine->inner})
+      for (; each; each = each->parent)
+        all.push_back(each);
+  for (const Timer& timer : timers_)
+    for (Cohort* each = timer.cohort; each; each = each->parent)
+      all.push_back(each);
+  all.push_back(root_);
+  llvm::sort(all, [](const Cohort* a, const Cohort* b) { return a->number < b->number; });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+std::vector<const Cohort*> Scheduler::openCohorts() const {
+  std::vector<const Cohort*> open;
+  for (const Cohort* each : allCohorts())
+    if (each->open)
+      open.push_back(each);
+  return open;
+}
+
+SchedulerFigures Scheduler::figures() {
+  SchedulerFigures figures;
+  for (const std::unique_ptr<Goroutine>& goroutine : goroutines_) {
+    if (goroutine->state == Goroutine::State::Free)
+      continue;
+    ++figures.goroutines;
+    if (goroutine->state == Goroutine::State::Waiting)
+      ++figures.waiting;
+    else
+      ++figures.ready;
+  }
+  figures.jobs = jobs_;
+  for (const Timer& timer : timers_)
+    figures.timers +=
+        timer.cohort ? timer.cohort->open
+                     : waiting(timer.ticket, {WaitKind::Sleep, WaitKind::Descriptor}) != nullptr;
+  for (const DescriptorWait& wait : descriptorWaits_)
+    figures.descriptors += waiting(wait.ticket, {WaitKind::Descriptor}) != nullptr;
+  figures.cohorts = openCohorts().size();
+  figures.spawned = nextNumber_ - 1;
+  figures.turns = turns_;
+  return figures;
 }
 
 void Scheduler::failWithError(std::string message) {

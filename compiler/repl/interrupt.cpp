@@ -3,6 +3,8 @@
 #include "stdlib/blocking.h"
 #include "vm/blocking_pool.h"
 
+#include <cerrno>
+
 namespace gos::repl {
 namespace {
 
@@ -11,6 +13,11 @@ constinit vm::Vm* volatile gRunning = nullptr;
 constinit volatile sig_atomic_t gInterrupted = 0;
 
 void onInterrupt(int) {
+  const int kept = errno;
+  const bool isTaken = stdlib::takeSignal(SIGINT);
+  errno = kept;
+  if (isTaken)
+    return;
   gInterrupted = 1;
   if (vm::Vm* machine = gRunning)
     machine->interrupt();

@@ -1,6 +1,7 @@
 #pragma once
-// Ctrl-C while a line runs ends the line, and nothing else.
+// Ctrl-C while a line runs ends the line, and nothing else; unless the lines have asked for SIGINT.
 
+#include "stdlib/signals.h"
 #include "vm/vm.h"
 
 #include <csignal>
@@ -17,6 +18,7 @@ public:
 
 private:
   vm::Vm& machine_;
+  stdlib::SignalIsAsked asks_{SIGINT};
   struct sigaction before_ = {};
 };
 

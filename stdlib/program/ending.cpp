@@ -93,6 +93,10 @@ void onSignal(int number, siginfo_t* facts, void*) {
     errno = kept;
     return;
   }
+  if (stdlib::takeSignal(number)) {
+    errno = kept;
+    return;
+  }
   theTime = nowNs();
   isOfTerminal = facts->si_code == SI_KERNEL;
   theAsked = number;
@@ -128,9 +132,12 @@ Ending::Ending(vm::Vm& machine) : machine_(machine), others_(childrenOfBefore())
   action.sa_flags = SA_SIGINFO; // no SA_RESTART: what waits is woken
   ::sigfillset(&action.sa_mask);
   for (size_t i = 0; i != std::size(kEndingSignals); ++i) {
+    asks_[i].emplace(kEndingSignals[i]);
     ::sigaction(kEndingSignals[i], nullptr, &before_[i]);
     if (before_[i].sa_handler != SIG_IGN)
       ::sigaction(kEndingSignals[i], &action, nullptr);
+    else
+      asks_[i].reset();
   }
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 // The end of a program that a signal asks for: Ctrl-C, a supervisor, a terminal that goes away.
 
+#include "stdlib/signals.h"
 #include "vm/vm.h"
 
 #include <csignal>
 #include <iterator>
+#include <optional>
 #include <termios.h>
 #include <vector>
 
@@ -15,7 +17,8 @@ namespace gos::program {
 inline constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 /// While it lives the first of these signals ends the run of the machine, and a second one the
-/// process, at once. One at a time, on the main thread.
+/// process, at once; but for those that the program has asked for, until it is being ended. One at
+/// a time, on the main thread.
 class Ending {
 public:
   explicit Ending(vm::Vm& machine);
@@ -35,6 +38,7 @@ public:
 private:
   vm::Vm& machine_;
   std::vector<int> others_; // children of before
+  std::optional<stdlib::SignalIsAsked> asks_[std::size(kEndingSignals)];
   struct sigaction before_[std::size(kEndingSignals)] = {};
 };
 

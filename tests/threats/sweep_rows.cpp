@@ -218,6 +218,12 @@ constexpr Special kSpecials[] = {
     {"fs::set_permissions", "path", "\"victim.txt\""},
     {"fs::set_permissions", "mode", "420"},
     {"env::var", "name", "\"SWEEP\""},
+    {"os::user::lookup", "name", "\"root\""},
+    {"os::user::lookup_id", "id", "0"},
+    {"os::user::lookup_group", "name", "\"root\""},
+    {"os::user::lookup_group_id", "id", "0"},
+    {"os::user::group_ids", "name", "\"root\""},
+    {"os::signal::on", "sig", "28"},
     {"env::set_var", "name", "\"SWEEP\""},
     {"env::unset_var", "name", "\"SWEEP\""},
     {"env::set_current_dir", "path", "\".\""},
@@ -308,6 +314,8 @@ constexpr Door kDoors[] = {
     {"intrinsics::lossy_text", "io", "let _ = io::ReadAll(io::string_reader(\"x\"))"},
     {"intrinsics::stream_write", "io", "io::stdout().write(\"x\")"},
     {"intrinsics::stream_flush", "io", "io::stdout().flush()"},
+    {"intrinsics::notifier_park", "os::signal",
+     "let notifier = signal::on(28)\n    notifier.stop()\n    let _ = notifier.wait()"},
     {"intrinsics::sleep_ms", "time", "time::sleep(1)"},
     {"intrinsics::time_add_date", "time",
      "let _ = time::add_date(0, time::Location::utc(), 1, 1, 1)"},
@@ -363,6 +371,7 @@ constexpr Handle kHandles[] = {
      "fs::OpenOptions::new().read(true).write(true).open(\"victim.txt\").unwrap()"},
     {"net", "TcpListener", "net::TcpListener", "net::TcpListener::bind(\"127.0.0.1:0\").unwrap()"},
     {"net", "TcpStream", "net::TcpStream", "net::TcpStream::connect(\"PEER\").unwrap()"},
+    {"os::signal", "Notifier", "os::signal::Notifier", "os::signal::on(28)"},
     {"process", "Child", "process::Child", "process::spawn_piped(\"cat\", #[]).unwrap()"},
 };
 
@@ -572,6 +581,8 @@ StringRef deniedAtConfinedBecause(const BuiltinRow& row) {
     return "all variables are more than the permitted ones";
   if (row.path == "intrinsics::zone_file")
     return "the database of the host lies outside of every package";
+  if (row.path.starts_with("os::user::"))
+    return "the accounts of the host lie outside of every package";
   if (row.path == "fs::permissions")
     return "a mode is host identity, which no checkout keeps";
   return {};

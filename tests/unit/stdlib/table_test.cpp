@@ -63,17 +63,19 @@ TEST_CASE("classes are those of the documentation") {
     REQUIRE_MESSAGE(row != nullptr, path.str());
     return row->capability;
   };
-  for (StringRef path : {"fs::read", "fs::open", "fs::exists", "fs::metadata", "fs::canonicalize",
-                         "path::glob", "bufio::read_lines", "bufio::split_whitespace"})
+  for (StringRef path :
+       {"fs::read", "fs::open", "fs::exists", "fs::metadata", "fs::canonicalize", "path::glob",
+        "bufio::read_lines", "bufio::split_whitespace", "os::user::lookup", "os::user::group_ids"})
     CHECK(classOf(path) == Capability::Read);
   for (StringRef path :
        {"fs::write", "fs::create", "fs::copy", "fs::remove_dir_all", "fs::temp_dir",
         "fs::File::write", "fs::File::unlock", "intrinsics::fs_open_with"})
     CHECK(classOf(path) == Capability::Write);
-  for (StringRef path : {"process::run", "process::exit", "process::id", "process::Child::kill"})
+  for (StringRef path : {"process::run", "process::exit", "process::id", "process::Child::kill",
+                         "os::signal::on", "os::signal::Notifier::stop"})
     CHECK(classOf(path) == Capability::Exec);
-  for (StringRef path :
-       {"env::args", "env::current_dir", "env::home_dir", "os::user::name", "thread::num_cpus"})
+  for (StringRef path : {"env::args", "env::current_dir", "env::home_dir", "os::user::name",
+                         "thread::num_cpus", "runtime::root", "runtime::scheduler_stats_json"})
     CHECK(classOf(path) == Capability::Identity);
   for (StringRef path : {"env::var", "env::vars"})
     CHECK(classOf(path) == Capability::EnvRead);
@@ -86,6 +88,9 @@ TEST_CASE("classes are those of the documentation") {
   CHECK(classOf("intrinsics::print") == Capability::Output);
   CHECK(classOf("intrinsics::stdin_read_line") == Capability::Stdin);
   CHECK(classOf("fs::File::fd") == Capability::Foreign);
+  CHECK(classOf("os::fd::wait_readable") == Capability::Foreign);
+  CHECK(classOf("os::fd::wait_writable") == Capability::Foreign);
+  CHECK(classOf("runtime::cohorts") == Capability::Pure);
   CHECK(classOf("time::format_rfc3339") == Capability::Pure);
 }
 
