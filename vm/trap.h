@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,11 +61,12 @@ struct Denial {
 struct TrapDetails {
   TrapKind kind = TrapKind::None;
   std::string message;
-  std::vector<TraceFrame> trace; // innermost first, capped at kTraceFrames
-  uint64_t traceOmitted = 0;     // frames beyond the cap
-  bool traced = false;           // the trace was taken where the trap was raised
-  std::string counter;           // Budget: "steps", "heap", ...; Depth: "depth"
-  uint64_t limit = 0;            // Budget, Depth
+  std::vector<TraceFrame> trace;  // innermost first, capped at kTraceFrames
+  uint64_t traceOmitted = 0;      // frames beyond the cap
+  bool traced = false;            // the trace was taken where the trap was raised
+  std::optional<TraceFrame> lent; // Incompatible: where the value was borrowed, if that is known
+  std::string counter;            // Budget: "steps", "heap", ...; Depth: "depth"
+  uint64_t limit = 0;             // Budget, Depth
   Denial denial;
   int64_t exitCode = 0;
   std::vector<WaitingGoroutine> waiters; // of a deadlock

@@ -649,6 +649,8 @@ TraceFrame Vm::traceFrame(const Frame& frame) {
 
 void Vm::takeTrace(TrapDetails& details) const {
   details.traced = true;
+  if (details.kind == TrapKind::Incompatible)
+    details.lent = lender();
   for (const Frame* frame = top_; frame > bottom_; --frame) {
     const Function* function = frame->function->source;
     if (function == nullptr)

@@ -271,6 +271,8 @@ private:
              const ClosureObject* closure, Value& result);
   void takeTrace(TrapDetails& details) const;
   static TraceFrame traceFrame(const Frame& frame);
+  /// Where a value was taken that is missing now, if this stack did it. lending.cpp
+  std::optional<TraceFrame> lender() const;
   /// The steps of the current slice are used up: true if there are more, and a new slice has begun
   /// (or goes on, see sliceGoesOn_).
   bool refill();

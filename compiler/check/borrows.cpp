@@ -29,8 +29,18 @@ void Checker::reportConflict(Variable* root, Span span, bool writes) {
   }
 }
 
+/// The closure that the expression is, or that the variable was declared with.
+ClosureExpr* Checker::closureOf(Expr* expr) {
+  if (auto* closure = dyn_cast<ClosureExpr>(expr))
+    return closure;
+  auto* path = dyn_cast<PathExpr>(expr);
+  return path && path->target.kind == TargetKind::Variable
+             ? body_->namedClosures.lookup(path->target.variable)
+             : nullptr;
+}
+
 void Checker::checkBorrowsOfCall(FunctionItem* function, Expr* receiver, bool receiverMutable,
-                                 ArrayRef<Expr*> ordered) {
+                                 ArrayRef<Expr*> ordered, Expr* callee) {
   // Two `&mut` of one root in one call; windows are the exception, they are compared at run time.
   struct Exclusive {
     Variable* root;
@@ -72,6 +82,9 @@ void Checker::checkBorrowsOfCall(FunctionItem* function, Expr* receiver, bool re
         return;
       }
   };
+  if (ClosureExpr* closure = callee ? closureOf(folded(callee)) : nullptr)
+    for (const Exclusive& other : roots)
+      body_->closureUses.push_back({callee->span, closure, other.root, other.by});
   size_t skip = receiver ? 1 : 0;
   if (receiver && !receiverMutable && function && function->self == SelfKind::Shared)
     views(receiver, folded(receiver));
@@ -82,9 +95,9 @@ void Checker::checkBorrowsOfCall(FunctionItem* function, Expr* receiver, bool re
     if (auto* borrow = dyn_cast<BorrowExpr>(argument)) {
       if (borrow->mutability == Mutability::Shared)
         views(ordered[i], folded(borrow->operand));
-    } else if (auto* closure = dyn_cast<ClosureExpr>(argument)) {
+    } else if (ClosureExpr* closure = closureOf(argument)) {
       for (const Exclusive& other : roots)
-        body_->closureUses.push_back({closure, other.root, other.by});
+        body_->closureUses.push_back({argument->span, closure, other.root, other.by});
     } else if (function && i + skip < function->parameters.size()) {
       auto* node = dyn_cast_or_null<ReferenceTypeNode>(function->parameters[i + skip].type);
       if (node && node->mutability == Mutability::Shared)
@@ -101,8 +114,10 @@ void Checker::finishClosureUses(Body& body) {
     if (!type || !(type->isContainer() || type->is(Kind::Ref)) ||
         !llvm::is_contained(use.closure->captures, use.root))
       continue;
-    engine_.report(use.closure->span, diag::BorrowConflict, "capture", use.root->name.text(),
-                   use.by);
+    Diagnostic& report =
+        engine_.report(use.span, diag::BorrowConflict, "capture", use.root->name.text(), use.by);
+    if (!(use.span == use.closure->span))
+      report.label(use.closure->span, "captured here");
   }
 }
 

@@ -427,7 +427,7 @@ Type* Checker::callValue(CallExpr* expr, Type* calleeType, Type*) {
   }
   for (size_t i = 0; i < wanted; ++i)
     checkArgument(ordered[i], type->parameters()[i], std::to_string(i + 1), 0, false);
-  checkBorrowsOfCall(nullptr, nullptr, false, ordered);
+  checkBorrowsOfCall(nullptr, nullptr, false, ordered, expr->callee);
   expr->ordered = context_.list<Expr*>(ordered);
   return type->result();
 }

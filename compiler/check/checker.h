@@ -264,11 +264,13 @@ struct Body {
   std::vector<LostWrite> lostWrites;
   /// A closure handed to a call that borrows `root` with `&mut` (borrows.cpp).
   struct ClosureUse {
+    Span span;
     ClosureExpr* closure;
     Variable* root;
     std::string by;
   };
   std::vector<ClosureUse> closureUses;
+  llvm::DenseMap<const Variable*, ClosureExpr*> namedClosures; // `let f = || ..`
   std::vector<std::pair<Type*, Span>> heaps;
   std::vector<Variable*> late;      // declared without a value (flow.cpp)
   std::vector<Variable*> cursors;   // iterators that something may use up
@@ -560,7 +562,8 @@ private:
   void addBorrow(Expr* value, Name by, Span span);
   void reportConflict(Variable* root, Span span, bool writes);
   void checkBorrowsOfCall(FunctionItem* function, Expr* receiver, bool receiverMutable,
-                          ArrayRef<Expr*> ordered);
+                          ArrayRef<Expr*> ordered, Expr* callee = nullptr);
+  ClosureExpr* closureOf(Expr* expr);
   void finishClosureUses(Body& body);
 
   // ---- flow.cpp ----

@@ -164,6 +164,9 @@ void Checker::checkLet(LetStmt* stmt, bool& diverges) {
     binding->variable->readThrough = readThrough;
     if (stmt->value)
       addBorrow(stmt->value, binding->variable->name, stmt->value->span);
+    if (stmt->value && !binding->variable->isMutable)
+      if (auto* closure = dyn_cast<ClosureExpr>(folded(stmt->value)))
+        body_->namedClosures[binding->variable] = closure;
     if (!stmt->value) {
       binding->variable->isAssigned = true; // set later: lowering gives it a place of its own
       lateVariables_.insert(binding->variable);

@@ -155,6 +155,8 @@ void reportTrap(const vm::TrapDetails& trap, const check::Region& region, bool f
   auto withPlace = [&](Diagnostic& diagnostic) {
     if (!frames.empty() && !(frames.front()->span == at))
       diagnostic.label(frames.front()->span, "happened here");
+    if (trap.lent && trap.lent->span.valid() && !trap.lent->transparent)
+      diagnostic.label(trap.lent->span, "borrowed here, until the call is done");
     addChain(diagnostic, frames, trap.traceOmitted, engine);
   };
   switch (trap.kind) {

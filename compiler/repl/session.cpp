@@ -316,6 +316,11 @@ Session::Answer Session::describe(const vm::TrapDetails& trap) {
   }
   if (trap.waitersOmitted)
     out << "\n  and " << trap.waitersOmitted << " more goroutines";
+  if (trap.lent) {
+    out << "\n  borrowed in " << escapeForText(trap.lent->function);
+    place(trap.lent->span);
+    out << ", until the call there is done";
+  }
   for (const vm::TraceFrame& frame : trap.trace) {
     out << "\n  in " << escapeForText(frame.function);
     place(frame.span);

@@ -118,6 +118,11 @@ private:
     }
     if (trap.waitersOmitted)
       out << "  and " << trap.waitersOmitted << " more goroutines\n";
+    if (trap.lent) {
+      out << "  borrowed in " << escapeForText(trap.lent->function);
+      printPlace(*trap.lent);
+      out << ", until the call there is done\n";
+    }
     if (trap.trace.empty())
       return;
     out << "stack trace, innermost call first:\n";

@@ -135,6 +135,22 @@ TEST_CASE("closures capture by kind") {
   CHECK(codesOf("fn f(v: &mut Vec<i64>) { #[1].for_each(|x| v.push(x)) }\nfn main() {}") == "");
 }
 
+TEST_CASE("a closure with a name captures what the call has borrowed") {
+  const auto codes = [](llvm::StringRef body) {
+    return codesOf(("fn grow(list: &mut Vec<i64>, f: Fn() -> i64) { list.push(f()) }\nfn main() { "
+                    "let mut xs = #[1]\nlet mut ys = #[2]\n" +
+                    body + " }")
+                       .str());
+  };
+  CHECK(codes("let f = || xs.len()\ngrow(&mut xs, f)") == "GT0043");
+  CHECK(codes("let f = || xs.len()\ngrow(&mut ys, f)") == "");
+  CHECK(codes("let f = || ys.len()\nxs.retain(f)") == "GT0001");
+  CHECK(codes("let f = |x| x < xs.len()\nxs.retain(f)") == "GT0043");
+  CHECK(codes("let f = |x| x < ys.len()\nxs.retain(f)") == "");
+  CHECK(codes("let f = |v: &mut Vec<i64>| v.push(xs.len())\nf(&mut xs)") == "GT0043");
+  CHECK(codes("let f = |v: &mut Vec<i64>| v.push(xs.len())\nf(&mut ys)") == "");
+}
+
 TEST_CASE("what an iterator holds does not outlive the reference in it") {
   const auto codes = [](llvm::StringRef body, llvm::StringRef result) {
     return codesOf(

@@ -271,5 +271,25 @@ TEST_CASE("a native is never given a value that is borrowed elsewhere") {
       "f", {kInt, kString}, 0, kInt,
       {abc(Op::ArgRef, 0, 1), abx(Op::CallNative, 0, import), abc(Op::ReturnScalar, 0)});
   Machine machine(b, Machine::programOptions(), testNatives());
-  CHECK(machine.trap(id)->kind == TrapKind::Incompatible);
+  const Trap trap = machine.trap(id);
+  CHECK(trap->kind == TrapKind::Incompatible);
+  CHECK(!trap->lent); // nobody took it: it was never there
+}
+
+TEST_CASE("a value that is missing says where it was taken") {
+  ModuleBuilder b;
+  const FunctionId use = b.addFunction("use", {kCellVecInt, kInt}, 1, kInt,
+                                       {abc(Op::CellVecLen, 1, 0), abc(Op::ReturnScalar, 1)});
+  const FunctionId lend =
+      b.addFunction("lend", {kInt, kVecInt, kCellVecInt}, 0, kInt,
+                    {abc(Op::NewVec, 1, int(index(kVecInt)), 0), abc(Op::NewCellTake, 2, 1),
+                     abc(Op::CellTake, 1, 2), abc(Op::ArgRef, 0, 2), abx(Op::Call, 0, index(use)),
+                     abc(Op::CellSetTake, 2, 1), abc(Op::ReturnScalar, 0)});
+  Machine machine(b);
+  const Trap trap = machine.trap(lend);
+  CHECK(trap->kind == TrapKind::Incompatible);
+  REQUIRE(trap->trace.size() == 2);
+  CHECK(trap->trace[0].function == "use");
+  REQUIRE(trap->lent);
+  CHECK(trap->lent->function == "lend");
 }
