@@ -151,8 +151,11 @@ private:
     for (const char* link : {"/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
       honest(std::string("read the link ") + link, SYS_readlinkat,
              {AT_FDCWD, at(link), script_.buffer(64), 64});
-    for (const char* name : {"/dev/shm/gos-act", "/tmp/gos-act", "/var/tmp/gos-act"}) {
-      honest(std::string("make ") + name, SYS_openat,
+    // Where no lock stands it is made outside, where another run of these acts may be.
+    const std::string own = "/gos-act-" + std::to_string(::getpid());
+    for (const char* directory : {"/dev/shm", "/tmp", "/var/tmp"}) {
+      const std::string name = directory + own;
+      honest(std::string("make a file in ") + directory, SYS_openat,
              {AT_FDCWD, at(name), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600});
       undo(SYS_unlinkat, {AT_FDCWD, at(name), 0});
     }
@@ -170,8 +173,8 @@ private:
             {AT_FDCWD, at("/proc/sys/kernel/panic"), W_OK});
     guard("write /proc/self/comm", SYS_openat,
           {AT_FDCWD, at("/proc/self/comm"), O_WRONLY | O_CLOEXEC});
-    guard("make a directory at /", SYS_mkdirat, {AT_FDCWD, at("/gos-act"), 0755});
-    undo(SYS_unlinkat, {AT_FDCWD, at("/gos-act"), AT_REMOVEDIR});
+    guard("make a directory at /", SYS_mkdirat, {AT_FDCWD, at(own), 0755});
+    undo(SYS_unlinkat, {AT_FDCWD, at(own), AT_REMOVEDIR});
   }
 
   /// Each right by an act that needs it, on a file or a directory of the scene.
