@@ -349,8 +349,11 @@ private:
         result_.killed = killOrphans();
       finish(128 + SIGKILL, SIGKILL, /*temporaryGone=*/false);
       const bool ownTable = (plan_.namespaces & kPidNamespace) != 0;
-      if (wait && !started_ && ownTable) // nobody would be told later: the descriptors are closed
-        return problem(RunProblem::Policy, "the run was killed before its command started");
+      // Nobody would be told later: the descriptors are closed. Whether the command ran already is
+      // what the first process did not come to say.
+      if (wait && !started_ && ownTable)
+        return problem(RunProblem::Policy,
+                       "the run was killed before its command was seen to start");
       return remember(Event::Ended, wait);
     }
     if (!received.message)

@@ -337,13 +337,16 @@ private:
     REQUIRE_MESSAGE(outcome.code == 0, outcome.err);
   }
 
-  void listen(const std::string& path) {
+  void listen(const std::string& path) { REQUIRE_MESSAGE(listens(path), path); }
+  /// False if another one listens there, or makes or removes what leads there, just now.
+  bool listens(const std::string& path) {
     std::string parent = files::path(path).parent_path().string();
     std::vector<std::string> missing;
     for (; ::access(parent.c_str(), F_OK) != 0; parent = files::path(parent).parent_path().string())
       missing.push_back(parent);
     for (auto each = missing.rbegin(); each != missing.rend(); ++each) {
-      REQUIRE(::mkdir(each->c_str(), 0755) == 0);
+      if (::mkdir(each->c_str(), 0755) != 0)
+        return false;
       ::chmod(each->c_str(), 0755);
       madeDirectories_.push_back(*each);
     }
@@ -351,16 +354,18 @@ private:
     address.sun_family = AF_UNIX;
     REQUIRE(path.size() < sizeof address.sun_path);
     std::memcpy(address.sun_path, path.data(), path.size());
-    bindAndListen(address, sizeof address);
+    if (!bindAndListen(address, sizeof address))
+      return false;
     ::chmod(path.c_str(), 0777);
     made_.push_back(path);
     daemons_.push_back(path);
+    return true;
   }
-  void bindAndListen(const sockaddr_un& address, size_t size) {
-    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    REQUIRE(::bind(fd, reinterpret_cast<const sockaddr*>(&address), socklen_t(size)) == 0);
-    REQUIRE(::listen(fd, 64) == 0);
-    sockets_.push_back(fd);
+  bool bindAndListen(const sockaddr_un& address, size_t size) {
+    sockets_.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int fd = sockets_.back();
+    return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), socklen_t(size)) == 0 &&
+           ::listen(fd, 64) == 0;
   }
 
   void makeDaemons() {
@@ -375,18 +380,18 @@ private:
     listen("/tmp/tmux-" + own + "/default");
     // The directory may be there, and another user's.
     if (::access("/tmp/.X11-unix", F_OK) != 0 || ::access("/tmp/.X11-unix", W_OK) == 0)
-      listen("/tmp/.X11-unix/X" + std::to_string(::getpid() + 1000));
-    // In the places that everybody knows, if nobody uses them here.
+      (void)listens("/tmp/.X11-unix/X" + std::to_string(::getpid() + 1000));
+    // In the places that everybody knows, if nobody uses them here: no daemon, and no other test.
     for (const char* path : {"/run/docker.sock", "/run/podman/podman.sock",
                              "/run/containerd/containerd.sock", "/run/dbus/system_bus_socket"})
       if (::geteuid() == 0 && ::access(path, F_OK) != 0)
-        listen(path);
+        (void)listens(path);
 
     abstract_ = "/tmp/.X11-unix/X" + own;
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path + 1, abstract_.data(), abstract_.size());
-    bindAndListen(address, offsetof(sockaddr_un, sun_path) + 1 + abstract_.size());
+    REQUIRE(bindAndListen(address, offsetof(sockaddr_un, sun_path) + 1 + abstract_.size()));
 
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in tcp{};
