@@ -395,10 +395,14 @@ void Child::finish() {
     return;
   letGo();
   pollfd entry = {pidFd_.get(), POLLIN, 0};
-  // Five seconds is far more than killing and cleaning takes; a first process that is stuck in the
-  // kernel is killed, and with it everything in its pid namespace.
-  if (retryInterrupted([&] { return ::poll(&entry, 1, 5000); }) == 0)
-    (void)::syscall(SYS_pidfd_send_signal, pidFd_.get(), SIGKILL, nullptr, 0);
+  // Five seconds is far more than killing and cleaning takes, but on a host that stood still as a
+  // whole they are over at once, and a first process that was stopped does nothing in them: it is
+  // woken and given more. One that is stuck in the kernel is killed, and with it everything in its
+  // pid namespace; without one, what it has not come to kill would stay.
+  constexpr int kTries = 3;
+  for (int tries = 0; retryInterrupted([&] { return ::poll(&entry, 1, 5000); }) == 0; ++tries)
+    (void)::syscall(SYS_pidfd_send_signal, pidFd_.get(), tries < kTries ? SIGCONT : SIGKILL,
+                    nullptr, 0);
   siginfo_t info{};
   (void)retryInterrupted([&] {
     return ::waitid(idtype_t(3 /* P_PIDFD */), id_t(pidFd_.get()), &info, WEXITED | __WALL);

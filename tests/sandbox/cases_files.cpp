@@ -158,8 +158,8 @@ TEST_CASE("B007 a denial of a missing name keeps the name from being made, and l
     CHECK(empty.bwrShell(level, {"--deny", ".env", "--deny", "a/b/c"}, "kill -KILL $$").code ==
           137);
     CHECK(empty.shell("ls -A").out == "");
-    (void)empty.shell(bwrPath() + " --level " + level +
-                      " --deny .env -- sh -c 'touch ready; sleep 1000' & "
+    (void)empty.shell(bwrPath() + " --level " + level + " --deny .env -- sh -c '" + kLookedAfter +
+                      "touch ready; sleep 1000' & "
                       "while [ ! -e ready ]; do sleep 0.02; done; kill -KILL $!; rm ready");
     CHECK(empty.bwr(level, {"--deny", ".env"}, {"true"}).code == 0);
     CHECK(empty.shell("ls -A").out == "");

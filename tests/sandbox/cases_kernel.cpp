@@ -538,16 +538,19 @@ TEST_CASE("T118 whatever it uses up, the run can be ended and all of it ends") {
   each(levels(), [](const Room& room, const std::string& level) {
     const std::string sleep = "sleep " + unique(118);
     // Three hundred at once, each with a session of its own; then the supervisor is killed.
-    room.write("many.py", "import os\n"
-                          "for _ in range(300):\n"
-                          "  if os.fork() == 0:\n"
-                          "    os.setsid()\n"
-                          "    os.execlp('sleep', *'" +
-                              sleep +
-                              "'.split())\n"
-                              "open('ready', 'w').close()\n"
-                              "import time\n"
-                              "while True: time.sleep(1)\n");
+    room.write("many.py",
+               "import os\n"
+               "for _ in range(300):\n"
+               "  if os.fork() == 0:\n"
+               "    os.setsid()\n"
+               "    os.execlp('sleep', *'" +
+                   sleep +
+                   "'.split())\n"
+                   "import time\n"
+                   "while 'State:\\tS' not in open('/proc/%d/status' % os.getppid()).read():\n"
+                   "  time.sleep(0.01)\n"
+                   "open('ready', 'w').close()\n"
+                   "while True: time.sleep(1)\n");
     for (const char* signal : {"TERM", "KILL"}) {
       CAPTURE(signal);
       room.shell("rm -f ready; " + bwrPath() + " --level " + level +

@@ -353,8 +353,8 @@ TEST_CASE("T138 a supervisor that is killed leaves nothing") {
   each(levels(), [](const Room& room, const std::string& level) {
     const std::string text = "sleep " + unique(138);
     const Leftovers left;
-    (void)room.shell(bwrPath() + " --level " + level +
-                     " -- sh -c 'touch ready $TMPDIR/mine; setsid " + text + " & " + text +
+    (void)room.shell(bwrPath() + " --level " + level + " -- sh -c '" + kLookedAfter +
+                     "touch ready $TMPDIR/mine; setsid " + text + " & " + text +
                      "' & while [ ! -e ready ]; do sleep 0.02; done; kill -KILL $!");
     CHECK(gone(text));
     CHECK(left.allGo());

@@ -44,7 +44,8 @@ TEST_CASE("and when the supervisor was killed meanwhile: the first process remov
       room.write("mine", "kept");
       const gos::tests::Leftovers left;
       const Outcome outcome = room.shell(
-          bwrPath() + " --level " + level + " -- sh -c \"" + moving(room) +
+          "looked='" + kLookedAfter + "'\n" + bwrPath() + " --level " + level +
+          " -- sh -c \"${looked}" + moving(room) +
           " && : > /var/tmp/moved/p/there && sleep 300\" & run=$!\n"
           "until [ -e there ]; do kill -0 $run || exit 99; sleep 0.02; done; kill -9 $run; wait");
       CHECK(outcome.code == 0);

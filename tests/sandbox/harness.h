@@ -48,6 +48,12 @@ struct How {
       false; // run on a new pseudo terminal, as its session's leader; out is what appears there
 };
 
+/// At the beginning of a command of `sh -c`: goes on when its parent, the first process of the run,
+/// looks after it. A command may be there before that; whoever kills a supervisor then has the
+/// kernel end what it can.
+inline const std::string kLookedAfter =
+    "until grep -q State:.S /proc/$PPID/status; do sleep 0.01; done; ";
+
 /// $W with the project $W/p in it, owned by whom the case runs as, and $W/home as HOME. Removed at
 /// the end, with everything in it.
 class Room {

@@ -120,7 +120,8 @@ TEST_CASE("T138 of a program that is killed, stopped or interrupted nothing is l
     const tests::Leftovers left;
     const std::vector<Ask> waiting = {
         shellAsk(room, level, {},
-                 "trap '' INT TERM HUP; touch $TMPDIR/mine ready; setsid " + text + " & " + text)};
+                 kLookedAfter + "trap '' INT TERM HUP; touch $TMPDIR/mine ready; setsid " + text +
+                     " & " + text)};
     const std::string started = "rm -f ready; env --default-signal=INT,QUIT \"$@\" & p=$!; while [ "
                                 "! -e ready ]; do sleep 0.01; done; ";
     // The control: without a sandbox the one in a session of its own outlives who started it.

@@ -208,8 +208,8 @@ TEST_CASE("T138 a supervisor that is killed leaves nothing without a pid namespa
   eachIdentity([](const Room& room) {
     const std::string text = own(138);
     const Leftovers left;
-    (void)room.shell(prefix() + " -- sh -c 'touch $TMPDIR/mine; setsid " + text +
-                     " & setsid sh -c \"setsid " + text + " & exit\"; touch ready; " + text +
+    (void)room.shell(prefix() + " -- sh -c '" + kLookedAfter + "touch $TMPDIR/mine; setsid " +
+                     text + " & setsid sh -c \"setsid " + text + " & exit\"; touch ready; " + text +
                      "' & while [ ! -e ready ]; do sleep 0.02; done; kill -KILL $!");
     CHECK(gone(text));
     CHECK(left.allGo());

@@ -161,6 +161,28 @@ TEST_CASE("a run that is dropped ends, with everything it started") {
   }
 }
 
+TEST_CASE("a run whose first process was stopped ends, too, with everything it started") {
+  const Room room;
+  // Where the command may signal it; there nothing but the first process ends what is left. It is
+  // stopped when it has told of the start, and waits.
+  RunOptions options = optionsFor({"sh", "-c",
+                                   "setsid sleep 1000 & until grep -q State:.S /proc/$PPID/status; "
+                                   "do sleep 0.01; done; kill -STOP $PPID; echo; exec sleep 1000"});
+  options.streams = RunOptions::Streams::Inherit;
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  options.standardOutput = ends[1];
+  char byte;
+  {
+    llvm::Expected<std::unique_ptr<Run>> run = start(policyFor(room, SandboxLevel::Basic), options);
+    REQUIRE(bool(run));
+    ::close(ends[1]);
+    CHECK(::read(ends[0], &byte, 1) == 1); // it is stopped now
+  }
+  CHECK(::read(ends[0], &byte, 1) == 0);
+  ::close(ends[0]);
+}
+
 TEST_CASE("a first process that is started ahead serves its run, and no other one") {
   const Room room;
   struct Row {
