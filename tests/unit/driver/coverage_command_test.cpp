@@ -89,7 +89,7 @@ TEST_CASE(
       .write("tests/outside.gos", "use mathx::Counter\n\n#[test]\nfn twice() { "
                                   "assert_eq(Counter::new().twice().len(), 2) }\n"
                                   "#[test]\nfn fails() { Counter::new().fail() }\n"
-                                  "#[test]\n#[timeout(\"2s\")]\nfn spins() { "
+                                  "#[test]\n#[timeout(\"4s\")]\nfn spins() { "
                                   "Counter::new().spin() }\n");
   const ChildResult result = room.shell("gos test --coverage lines.info");
   CHECK(result.exitedWith(1)); // two tests fail; what they came to counts
