@@ -80,7 +80,7 @@ Scheduler::Scheduler(Vm& vm) : vm_(vm) {
   main_ = make();
   main_->isMain = true;
   main_->state = Goroutine::State::Running;
-  root_ = new Cohort;
+  root_ = makeCohort();
   root_->policy = CohortPolicy::CollectAll;
   main_->inner = root_;
   current_ = main_;
@@ -99,7 +99,7 @@ Scheduler::~Scheduler() {
     munmap(sharedStack_, kStackSlots * sizeof(Value) + kGuardBytes);
   if (sharedFrames_)
     munmap(sharedFrames_, kFrameCount * sizeof(Frame) + kGuardBytes);
-  for (Cohort* each : allCohorts())
+  for (Cohort* each : cohorts_)
     delete each;
 }
 
@@ -240,6 +240,7 @@ Trap Scheduler::spawn(Value closure, Value task) {
     return trap;
   }
   goroutine->task = task;
+  goroutine->number = nextNumber_++;
   goroutine->cohort = around(*current_);
   goroutine->daemon = false;
   goroutine->childIndex = goroutine->cohort->spawned++;
@@ -256,6 +257,7 @@ Trap Scheduler::spawnDaemon(Value closure) {
   Goroutine* goroutine = nullptr;
   if (Trap trap = start(closure, goroutine))
     return trap;
+  goroutine->number = 0;
   goroutine->cohort = nullptr;
   goroutine->daemon = true;
   ++daemons_;
@@ -309,7 +311,6 @@ Trap Scheduler::start(Value closure, Goroutine*& made) {
   goroutine.frames = 2;
   goroutine.slots = uint32_t(slots);
   goroutine.package = vm_.callingPackage();
-  goroutine.number = nextNumber_++;
   goroutine.inner = nullptr;
   goroutine.shields = 0;
   goroutine.deliver = false;
@@ -389,7 +390,22 @@ bool Scheduler::wakeWithTrap(Ticket ticket, Trap trap) {
 }
 
 void Scheduler::wakeAt(std::chrono::steady_clock::time_point when, Ticket ticket, Value value) {
-  timers_.push_back({when, timerOrder_++, ticket, value, nullptr});
+  addTimer({when, timerOrder_++, ticket, value, nullptr});
+}
+
+void Scheduler::addTimer(const Timer& timer) {
+  // Those whose wait has ended are dropped when they may be half of all.
+  if (timers_.size() >= timersToSweep_) {
+    llvm::erase_if(timers_, [&](const Timer& each) {
+      const bool over = isOver(each);
+      if (over)
+        unreference(each.cohort);
+      return over;
+    });
+    std::make_heap(timers_.begin(), timers_.end(), later);
+    timersToSweep_ = std::max<size_t>(kTimersToSweep, 2 * timers_.size());
+  }
+  timers_.push_back(timer);
   std::push_heap(timers_.begin(), timers_.end(), later);
 }
 
@@ -557,8 +573,9 @@ bool Scheduler::collect(bool mayWait) {
     if (!ready_.empty() || !mayWait)
       return true;
     // A timer whose wait has ended is nothing to wait for.
-    while (!timers_.empty() && !timers_.front().cohort && !waiting(timers_.front().ticket)) {
+    while (!timers_.empty() && isOver(timers_.front())) {
       std::pop_heap(timers_.begin(), timers_.end(), later);
+      unreference(timers_.back().cohort);
       timers_.pop_back();
     }
     if (jobs_ == 0 && timers_.empty() && descriptorWaits_.empty())
@@ -684,6 +701,7 @@ void Scheduler::keepFailure(const Goroutine& goroutine, Trap trap, llvm::StringR
   failure.task = retained(goroutine.task);
   failure.trap = std::move(trap);
   failure.error = error.str();
+  unobservedOf_[goroutine.task] = std::prev(unobserved_.end());
 }
 
 void Scheduler::failCurrent(Trap trap) {
@@ -721,7 +739,8 @@ Trap Scheduler::deadlock() {
   size_t omitted = 0;
   for (const std::unique_ptr<Goroutine>& each : goroutines_) {
     const Goroutine& goroutine = *each;
-    if (goroutine.state != Goroutine::State::Waiting)
+    // One of the library's own (daemon) waits for what the program does not do.
+    if (goroutine.state != Goroutine::State::Waiting || goroutine.daemon)
       continue;
     if (trap->waiters.size() == kShownWaiters) {
       ++omitted;

@@ -19,9 +19,12 @@
 #include "vm/native.h"
 #include "vm/trap.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <poll.h>
@@ -94,6 +97,7 @@ struct Cohort {
   bool open = true;  // not popped yet
   uint32_t live = 0; // children that have not ended
   uint32_t spawned = 0;
+  size_t place = 0;        // in the list of all
   uint32_t references = 1; // children, inner cohorts, timers, and the goroutine whose body it is
   uint32_t failedIndex = UINT32_MAX; // of the failure that counts
   std::string failure;
@@ -140,7 +144,7 @@ struct Goroutine {
   uint32_t import = 0; // the native it waits in
   uint32_t childIndex = 0;
   uint32_t package = 0; // whose code spawned it, for the gate
-  uint64_t number = 0;  // for people: 0 is main
+  uint64_t number = 0;  // for people: 0 is main, and each of the library's own
   Value wakeValue = 0;
   Value sent = 0;                // what it waits to send; owned
   Trap wakeTrap;                 // in place of a result
@@ -335,6 +339,11 @@ private:
                ? goroutine
                : nullptr;
   }
+  /// Has what it would end, ended?
+  bool isOver(const Timer& timer) {
+    return timer.cohort ? !timer.cohort->open : !waiting(timer.ticket);
+  }
+  void addTimer(const Timer& timer);
   Goroutine* make();
   /// Cancels the job that the goroutine waits for, or the waiting.
   void cancelJob(Goroutine& goroutine);
@@ -357,13 +366,13 @@ private:
   Cohort* around(const Goroutine& goroutine) const {
     return goroutine.inner ? goroutine.inner : goroutine.cohort;
   }
+  Cohort* makeCohort();
   void unreference(Cohort* cohort);
   /// Timers that are due and jobs that are done; waits for the first of them if need be. False:
   /// nothing to wait for.
   bool collect(bool mayWait);
   /// Wakes who waits for a descriptor that has something to tell.
   void wakeDescriptors();
-  std::vector<Cohort*> allCohorts() const;
   Trap deadlock();
   void useMainStack();
   void freeSaved(Goroutine& goroutine);
@@ -381,8 +390,14 @@ private:
   uint64_t turns_ = 0;
   std::vector<Timer> timers_; // a heap
   uint64_t timerOrder_ = 0;
+  static constexpr size_t kTimersToSweep = 64;
+  size_t timersToSweep_ = kTimersToSweep;
   Cohort* root_ = nullptr;
-  std::vector<UnobservedFailure> unobserved_;
+  // All that are left. Not to be found through goroutines: of cohorts within cohorts, as a
+  // recursion makes them, each would lead to all around it.
+  std::vector<Cohort*> cohorts_;
+  std::list<UnobservedFailure> unobserved_; // in the order of their ends
+  llvm::DenseMap<Value, std::list<UnobservedFailure>::iterator> unobservedOf_; // by the task
   std::shared_ptr<BlockingPool> pool_;
   size_t jobs_ = 0;
   struct DescriptorWait {

@@ -14,18 +14,29 @@ namespace gos::vm {
 void Scheduler::unreference(Cohort* cohort) {
   while (cohort && --cohort->references == 0) {
     Cohort* parent = cohort->parent;
+    cohorts_[cohort->place] = cohorts_.back();
+    cohorts_[cohort->place]->place = cohort->place;
+    cohorts_.pop_back();
     delete cohort;
     cohort = parent;
   }
 }
 
-void Scheduler::pushCohort(CohortPolicy policy, bool cancellable) {
+Cohort* Scheduler::makeCohort() {
   auto* cohort = new Cohort;
+  cohort->place = cohorts_.size();
+  cohorts_.push_back(cohort);
+  return cohort;
+}
+
+void Scheduler::pushCohort(CohortPolicy policy, bool cancellable) {
+  Cohort* cohort = makeCohort();
   cohort->number = nextCohort_++;
   cohort->policy = policy;
   cohort->cancellable = cancellable;
   cohort->parent = around(*current_);
-  ++cohort->parent->references;
+  if (cohort->parent) // none is around one of the library's own goroutines
+    ++cohort->parent->references;
   cohort->previous = current_->inner;
   current_->inner = cohort;
 }
@@ -36,8 +47,7 @@ void Scheduler::limitCohort(int64_t milliseconds) {
   const auto most = std::chrono::hours(24 * 365 * 10);
   const auto wait = std::min<std::chrono::milliseconds>(
       std::chrono::milliseconds(std::max<int64_t>(milliseconds, 0)), most);
-  timers_.push_back({std::chrono::steady_clock::now() + wait, timerOrder_++, {}, 0, cohort});
-  std::push_heap(timers_.begin(), timers_.end(), later);
+  addTimer({std::chrono::steady_clock::now() + wait, timerOrder_++, {}, 0, cohort});
 }
 
 void Scheduler::cancelJob(Goroutine& goroutine) {
@@ -58,7 +68,10 @@ void Scheduler::cancelCohort(Cohort& cohort) {
     return;
   cohort.cancelled = true;
   for (std::unique_ptr<Goroutine>& each : goroutines_) {
-    if (each->state != Goroutine::State::Waiting || !isCancelled(*each))
+    // Most waits cannot be cancelled: looking around each of them would take their number to the
+    // third when cohorts within cohorts fail.
+    if (each->state != Goroutine::State::Waiting || !(each->running || each->cancellable) ||
+        !isCancelled(*each))
       continue;
     if (each->running)
       cancelJob(*each);
@@ -114,27 +127,12 @@ void Scheduler::leaveCohort(Goroutine& goroutine, bool failed, llvm::StringRef m
   }
 }
 
-/// Cohorts form trees whose ends are goroutines: each is met as somebody's own or around it.
-std::vector<Cohort*> Scheduler::allCohorts() const {
-  std::vector<Cohort*> all;
-  for (const std::unique_ptr<Goroutine>& goroutine : goroutines_)
-    for (Cohort* each : {goroutine->cohort, goroutine->inner})
-      for (; each; each = each->parent)
-        all.push_back(each);
-  for (const Timer& timer : timers_)
-    for (Cohort* each = timer.cohort; each; each = each->parent)
-      all.push_back(each);
-  all.push_back(root_);
-  llvm::sort(all, [](const Cohort* a, const Cohort* b) { return a->number < b->number; });
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
-}
-
 std::vector<const Cohort*> Scheduler::openCohorts() const {
   std::vector<const Cohort*> open;
-  for (const Cohort* each : allCohorts())
+  for (const Cohort* each : cohorts_)
     if (each->open)
       open.push_back(each);
+  llvm::sort(open, [](const Cohort* a, const Cohort* b) { return a->number < b->number; });
   return open;
 }
 
@@ -167,19 +165,22 @@ void Scheduler::failWithError(std::string message) {
 }
 
 std::vector<UnobservedFailure> Scheduler::takeUnobserved() {
-  std::vector<UnobservedFailure> taken = std::exchange(unobserved_, {});
-  for (UnobservedFailure& failure : taken)
+  std::vector<UnobservedFailure> taken;
+  for (UnobservedFailure& failure : std::exchange(unobserved_, {})) {
     vm_.heap_.release(asObject(std::exchange(failure.task, 0)));
+    taken.push_back(std::move(failure));
+  }
+  unobservedOf_.clear();
   return taken;
 }
 
 void Scheduler::observe(Value task) {
-  for (size_t i = 0; i < unobserved_.size(); ++i)
-    if (unobserved_[i].task == task) {
-      vm_.heap_.release(asObject(task));
-      unobserved_.erase(unobserved_.begin() + ptrdiff_t(i));
-      return;
-    }
+  const auto found = unobservedOf_.find(task);
+  if (found == unobservedOf_.end())
+    return;
+  unobserved_.erase(found->second);
+  unobservedOf_.erase(found);
+  vm_.heap_.release(asObject(task));
 }
 
 } // namespace gos::vm
