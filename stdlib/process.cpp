@@ -3,8 +3,10 @@
 #include "stdlib/host_state.h"
 #include "stdlib/process_children.h"
 #include "stdlib/process_start.h"
+#include "stdlib/run_turns.h"
 #include "stdlib/support.h"
 
+#include "diagnostics/escape.h"
 #include "sandbox/sys_error.h"
 #include "vm/text.h"
 
@@ -74,6 +76,11 @@ std::string asText(std::string bytes) {
   }
   return out;
 }
+
+/// What a run holds at most of its own descriptors, its start included: three streams and what its
+/// ends are waited for by; less if the streams are the program's.
+constexpr size_t kDescriptorsOfCapture = 10;
+constexpr size_t kDescriptorsOfRun = 4;
 
 /// What became of children whose output is taken.
 struct Captured {
@@ -146,6 +153,11 @@ Trap returnCaptured(Arguments& arguments, Captured& captured) {
 Captured runPipeline(std::vector<ChildRequest>& requests, Children& children, uint64_t cap,
                      Interrupt& interrupt) {
   Captured captured;
+  const RunTurn turn(kDescriptorsOfCapture, [&] { return interrupt.triggered(); });
+  if (!turn) {
+    captured.fault = kCancelled.str();
+    return captured;
+  }
   Pipe error;
   if (!makePipe(error)) {
     captured.fault = "cannot run `" + requests.front().program + "`: " + errnoText(errno);
@@ -155,7 +167,7 @@ Captured runPipeline(std::vector<ChildRequest>& requests, Children& children, ui
   for (ChildRequest& request : requests) {
     Pipe output;
     if (!makePipe(output))
-      captured.fault = "cannot run `" + request.program + "`: " + errnoText(errno);
+      captured.fault = "cannot run `" + escapeForText(request.program) + "`: " + errnoText(errno);
     request.noInput = !before.valid();
     request.input = before.get();
     request.output = output.writer.get();
@@ -184,6 +196,12 @@ Captured runPipeline(std::vector<ChildRequest>& requests, Children& children, ui
   return captured;
 }
 
+/// Of a run whose goroutine is cancelled, and that may still wait for its turn.
+void stopRun(Children& children) {
+  children.stop();
+  RunTurns::all().wake();
+}
+
 Trap capture(Arguments& arguments, std::vector<ChildRequest> requests) {
   auto children = std::make_shared<Children>();
   const uint64_t cap = arguments.vm().heap().available();
@@ -192,7 +210,7 @@ Trap capture(Arguments& arguments, std::vector<ChildRequest> requests) {
       [requests = std::move(requests), children, cap](Interrupt& interrupt) mutable {
         return runPipeline(requests, *children, cap, interrupt);
       },
-      returnCaptured, [children] { children->stop(); });
+      returnCaptured, [children] { stopRun(*children); });
 }
 Trap capture(Arguments& arguments, ChildRequest request) {
   std::vector<ChildRequest> requests;
@@ -283,6 +301,11 @@ Trap ProcessRunInherit(Arguments& arguments) {
       [request = makeRequest(arguments.vm(), arguments.string(0), stringsOf(arguments, 1)),
        children](Interrupt& interrupt) {
         Answer answer;
+        const RunTurn turn(kDescriptorsOfRun, [&] { return interrupt.triggered(); });
+        if (!turn) {
+          answer.fault = kCancelled.str();
+          return answer;
+        }
         answer.fault = children->add([&](int& pid) { return startChild(request, pid); });
         if (!answer.fault.empty())
           return answer;
@@ -296,7 +319,7 @@ Trap ProcessRunInherit(Arguments& arguments) {
         return answer.fault.empty() ? answered.returnOkInteger(answer.code)
                                     : answered.returnErr(answer.fault);
       },
-      [children] { children->stop(); });
+      [children] { stopRun(*children); });
 }
 
 Trap ProcessSpawn(Arguments& arguments) {
@@ -315,7 +338,8 @@ Trap ProcessSpawnPiped(Arguments& arguments) {
   Pipe input;
   Pipe output;
   if (!makePipe(input) || !makePipe(output))
-    return arguments.returnErr("cannot run `" + request.program + "`: " + errnoText(errno));
+    return arguments.returnErr("cannot run `" + escapeForText(request.program) +
+                               "`: " + errnoText(errno));
   request.input = input.reader.get();
   request.output = output.writer.get();
   auto child = std::make_unique<ChildHandle>();

@@ -5,6 +5,7 @@
 
 #include "stdlib/process_start.h"
 
+#include "diagnostics/escape.h"
 #include "sandbox/sys_error.h"
 #include "sandbox/vfork_call.h"
 #include "stdlib/signals.h"
@@ -41,6 +42,7 @@ struct Start {
   long parent;
   uint64_t ignored; // signals, although we have a handler
   volatile int error;
+  volatile bool isDirectory = false; // that the error is about
 };
 
 /// As the kernel has it.
@@ -52,7 +54,7 @@ struct KernelAction {
 };
 
 /// The number of the error, or 0.
-int prepare(const Start& start) {
+int prepare(Start& start) {
   // A handler of ours must not run in here when signals come again; what is ignored stays so, but
   // for SIGPIPE, which the tool ignores for itself.
   for (int number = 1; number < NSIG; ++number) {
@@ -83,8 +85,11 @@ int prepare(const Start& start) {
                                          : ::syscall(SYS_dup3, source, stream, 0)) < 0)
       return errno;
   }
-  if (start.directory != nullptr && ::syscall(SYS_chdir, start.directory) != 0)
-    return errno;
+  if (start.directory != nullptr && ::syscall(SYS_chdir, start.directory) != 0) {
+    const int fault = errno;
+    start.isDirectory = true;
+    return fault;
+  }
   const unsigned long none = 0;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
   return 0;
@@ -150,10 +155,10 @@ std::string startChild(const ChildRequest& request, int& pid) {
   if (request.program.empty())
     return "cannot run a program without a name";
   if (!request.wellFormed || hasNul(request.directory))
-    return "cannot run `" + request.program.substr(0, 64) +
+    return "cannot run `" + escapeForText(StringRef(request.program).take_front(64)) +
            "`: an argument or a variable is not well formed";
   const auto failed = [&](int number) {
-    return "cannot run `" + request.program + "`: " + errnoText(number);
+    return "cannot run `" + escapeForText(request.program) + "`: " + errnoText(number);
   };
   std::vector<std::string> places = placesOf(request.program);
   if (places.empty())
@@ -182,6 +187,9 @@ std::string startChild(const ChildRequest& request, int& pid) {
     return failed(-child);
   if (start.error != 0) {
     (void)retryInterrupted([&] { return ::waitpid(child, nullptr, 0); });
+    if (start.isDirectory)
+      return "cannot run `" + escapeForText(request.program) + "` in `" +
+             escapeForText(request.directory) + "`: " + errnoText(start.error);
     return failed(start.error);
   }
   pid = child;

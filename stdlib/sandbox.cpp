@@ -2,6 +2,7 @@
 // that neither a child nor looking at the host holds up the program's other goroutines.
 
 #include "stdlib/host_state.h"
+#include "stdlib/run_turns.h"
 #include "stdlib/sandbox_policy.h"
 #include "stdlib/sandbox_runs.h"
 #include "stdlib/support.h"
@@ -25,7 +26,6 @@
 #include <functional>
 #include <mutex>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace gos::stdlib {
@@ -239,58 +239,44 @@ Trap answerPaths(Arguments& arguments, Access access) {
 // ---- runs
 // ---------------------------------------------------------------------------------------------------
 
-/// As many runs at once as descriptors allow; a run beyond that waits for its turn.
-class Turns {
+/// A run holds a dozen descriptors and twice as many while it starts.
+constexpr size_t kDescriptorsOfRun = 24;
+
+/// The runs that go on, for whoever ends them all.
+class Runs {
 public:
-  bool take(sandbox::Cancellation& cancellation) {
-    std::unique_lock lock(mutex_);
-    freed_.wait(lock,
-                [&] { return over_ || cancellation.cancelled() || running_.size() < most(); });
-    if (over_ || cancellation.cancelled())
+  /// False: no more runs begin.
+  bool add(sandbox::Cancellation& cancellation) {
+    const std::lock_guard lock(mutex_);
+    if (over_)
       return false;
     running_.push_back(&cancellation);
     return true;
   }
-  void give(const sandbox::Cancellation& cancellation) {
+  void remove(const sandbox::Cancellation& cancellation) {
     {
       const std::lock_guard lock(mutex_);
       llvm::erase(running_, &cancellation);
     }
-    freed_.notify_all();
-  }
-  /// Somebody who waits was cancelled.
-  void wake() {
-    {
-      const std::lock_guard lock(mutex_);
-    }
-    freed_.notify_all();
+    ended_.notify_all();
   }
   void endAll(std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     over_ = true;
     for (sandbox::Cancellation* each : running_)
       each->cancel();
-    freed_.notify_all();
-    freed_.wait_until(lock, deadline, [&] { return running_.empty(); });
+    ended_.wait_until(lock, deadline, [&] { return running_.empty(); });
     over_ = false;
   }
 
 private:
-  /// A run holds a dozen descriptors and twice as many while it starts; a quarter is left to the
-  /// program.
-  static size_t most() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-      return 1024;
-    return std::max<size_t>(1, size_t(limit.rlim_cur) / 4 * 3 / 24);
-  }
   std::mutex mutex_;
-  std::condition_variable freed_;
+  std::condition_variable ended_;
   std::vector<sandbox::Cancellation*> running_;
   bool over_ = false;
 };
-Turns& turns() {
-  static Turns* const all = new Turns; // threads may outlive everything else
+Runs& runs() {
+  static Runs* const all = new Runs; // threads may outlive everything else
   return *all;
 }
 
@@ -310,7 +296,8 @@ public:
   }
 
   void work() override {
-    if (!turns().take(cancellation_)) {
+    const RunTurn turn(kDescriptorsOfRun, [&] { return cancellation_.cancelled(); });
+    if (!turn || !runs().add(cancellation_)) {
       problem_ = "the run was cancelled";
       return;
     }
@@ -323,7 +310,7 @@ public:
     llvm::Expected<sandbox::RunResult> result = run();
     if (isInPlace)
       theRunInPlace = nullptr;
-    turns().give(cancellation_);
+    runs().remove(cancellation_);
     if (result)
       result_ = std::move(*result);
     else
@@ -332,7 +319,7 @@ public:
 
   void cancel() override {
     cancellation_.cancel();
-    turns().wake();
+    RunTurns::all().wake();
   }
 
   Trap finish(Arguments& arguments) override {
@@ -455,7 +442,7 @@ void endSandboxRunInPlace() {
 }
 
 void endSandboxRuns(std::chrono::steady_clock::time_point deadline) {
-  turns().endAll(deadline);
+  runs().endAll(deadline);
 }
 
 namespace bodies {

@@ -17,8 +17,8 @@ namespace gos::sandbox {
 namespace {
 
 llvm::Error refuse(const std::string& text) {
-  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument), "%s",
-                                 text.c_str());
+  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
+                                 llvm::Twine(text));
 }
 
 llvm::Error unavailable(std::string primitive, std::string text, std::string fix) {

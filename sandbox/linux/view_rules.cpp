@@ -10,8 +10,8 @@ namespace gos::sandbox {
 namespace {
 
 llvm::Error refuse(const std::string& text) {
-  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument), "%s",
-                                 text.c_str());
+  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
+                                 llvm::Twine(text));
 }
 
 /// A rule at the place where it holds, which differs from its own path if that leads through a

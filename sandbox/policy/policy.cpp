@@ -292,8 +292,9 @@ llvm::Error Policy::check() const {
   }
   if (text.empty())
     return llvm::Error::success();
-  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument), "%s",
-                                 text.c_str());
+  // Whole, with the bytes of a name that is refused for them.
+  return llvm::createStringError(std::make_error_code(std::errc::invalid_argument),
+                                 llvm::Twine(text));
 }
 
 // ---- printing -----------------------------------------------------------------------------------

@@ -159,6 +159,33 @@ fn tick_beside(sleeper: Fn(String) -> i64) {
   CHECK_MESSAGE(outcome.out == once + once, outcome.out << outcome.err);
 }
 
+TEST_CASE("more runs than the limit of open files allows at once wait for each other") {
+  Scene scene;
+  scene.program(R"(
+    process::run("prlimit", #["--nofile=64:64", "--pid", process::id().to_string()]).unwrap()
+    let failed = sync::Shared::new("")
+    let run = |n: i64| {
+        let outcome = if n % 3 == 0 { process::run("sleep", #["0.1"]).map(|out| out.code) }
+            else if n % 3 == 1 { process::pipeline_run(#["sleep 0.1", "cat"]).map(|out| out.code) }
+            else { process::run_inherit("sleep", #["0.1"]) }
+        if let Err(e) = outcome { failed.set(f"{e}") }
+    }
+    cohort { for n in 0..60 { spawn(|| run(n)) } }.unwrap()
+    println!("failed: [{}]", failed.get())
+    // Who waits for a turn is told when nobody wants it any more.
+    let ended = sync::AtomicI64::new(0)
+    cohort {
+        for n in 0..60 { spawn(|| { if process::run("sleep", #["1000"]).is_err() { ended.fetch_add(1) }; () }) }
+        thread::yield_now()
+        runtime::cohort_cancel()
+    }.unwrap()
+    println!("ended: {}", ended.load())
+)");
+  const Outcome outcome = scene.runBoth();
+  CHECK_MESSAGE(outcome.exitCode == 0, outcome.err);
+  CHECK(outcome.out == "failed: []\nended: 60\n");
+}
+
 TEST_CASE(
     "a name server that says nothing holds up one goroutine, which goes on when it is cancelled") {
 #ifdef GOS_SANITIZED

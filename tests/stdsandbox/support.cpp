@@ -50,6 +50,7 @@ use std::process
 use std::runtime
 use std::sandbox
 use std::sync
+use std::thread
 use std::time
 
 fn show(name: String, result: Result<sandbox::Output, errors::Error>) {
