@@ -70,9 +70,10 @@ void Parser::checkSpawn() {
 
 /// `Policy::Race` and its like are words of the header, whatever is in scope.
 Expr* Parser::settingValue(const ast::Argument& argument) {
-  const auto* path = llvm::dyn_cast_or_null<ast::PathExpr>(argument.value);
-  if (!path || path->path.segments.size() != 2)
+  if (!argument.label.name || !argument.value)
     return argument.value;
+  const auto* path = llvm::dyn_cast<ast::PathExpr>(argument.value);
+  const bool isWord = path && path->path.segments.size() == 2;
   static constexpr struct {
     StringRef setting, type;
     StringRef words[3];
@@ -80,13 +81,13 @@ Expr* Parser::settingValue(const ast::Argument& argument) {
                    {"on_error", "OnError", {"Propagate", "Log", "Ignore"}},
                    {"isolation", "Isolation", {"Shared", "Thread", ""}}};
   for (const auto& each : kSettings) {
-    if (!argument.label.name || argument.label.name.text() != each.setting ||
-        path->path.segments[0].ident.name.text() != each.type)
+    if (argument.label.name.text() != each.setting)
       continue;
-    for (size_t i = 0; i < 3; ++i)
+    for (size_t i = 0; i < 3 && isWord && path->path.segments[0].ident.name.text() == each.type;
+         ++i)
       if (!each.words[i].empty() && path->path.segments[1].ident.name.text() == each.words[i])
         return makeInteger(context_, i, path->span);
-    complain(path->span, diag::UnexpectedToken,
+    complain(argument.value->span, diag::UnexpectedToken,
              ("`" + each.type + "::" + each.words[0] + "`" + " or another word of it").str(),
              "none of its words");
   }
