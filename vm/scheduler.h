@@ -373,6 +373,7 @@ private:
   bool collect(bool mayWait);
   /// Wakes who waits for a descriptor that has something to tell.
   void wakeDescriptors();
+  std::vector<Cohort*> allCohorts() const;
   Trap deadlock();
   void useMainStack();
   void freeSaved(Goroutine& goroutine);

@@ -127,12 +127,18 @@ void Scheduler::leaveCohort(Goroutine& goroutine, bool failed, llvm::StringRef m
   }
 }
 
+/// In the order of their beginnings.
+std::vector<Cohort*> Scheduler::allCohorts() const {
+  std::vector<Cohort*> all = cohorts_;
+  llvm::sort(all, [](const Cohort* a, const Cohort* b) { return a->number < b->number; });
+  return all;
+}
+
 std::vector<const Cohort*> Scheduler::openCohorts() const {
   std::vector<const Cohort*> open;
-  for (const Cohort* each : cohorts_)
+  for (const Cohort* each : allCohorts())
     if (each->open)
       open.push_back(each);
-  llvm::sort(open, [](const Cohort* a, const Cohort* b) { return a->number < b->number; });
   return open;
 }
 
