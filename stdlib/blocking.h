@@ -143,7 +143,8 @@ public:
 /// Answers, when the descriptor has one of these `events` of poll, or an error, to tell: true.
 /// False when the time has come first, or the goroutine is cancelled. Holds up nobody, and no
 /// thread.
-Trap awaitDescriptor(Arguments& arguments, int fd, short events, Deadline deadline);
+Trap awaitDescriptor(Arguments& arguments, int fd, short events, Deadline deadline,
+                     vm::WaitKind kind = vm::WaitKind::Descriptor);
 
 /// Work that looks at its interrupt ends soon when it is cancelled, and is waited for. What hangs
 /// in one call of the system cannot: its goroutine goes on with `Err`, and the answer is dropped.

@@ -15,7 +15,8 @@ namespace gos::stdlib {
 
 using vm::Scheduler;
 
-Trap awaitDescriptor(Arguments& arguments, int fd, short events, Deadline deadline) {
+Trap awaitDescriptor(Arguments& arguments, int fd, short events, Deadline deadline,
+                     vm::WaitKind kind) {
   Vm& vm = arguments.vm();
   Scheduler& scheduler = vm.scheduler();
   pollfd now{fd, events, 0};
@@ -24,7 +25,7 @@ Trap awaitDescriptor(Arguments& arguments, int fd, short events, Deadline deadli
   if (scheduler.isCancelled() || (deadline && *deadline <= std::chrono::steady_clock::now()))
     return arguments.returnBoolean(false);
   if (scheduler.mayBlock()) {
-    scheduler.awaitDescriptor(fd, events, deadline);
+    scheduler.awaitDescriptor(fd, events, deadline, kind);
     return {};
   }
   // A run within a run, or a hook: nobody else goes on there anyway.

@@ -260,7 +260,7 @@ Trap NotifierPark(Arguments& arguments) {
     return Trap::panic(kNoNotifier.str());
   if (notifier->isStopped())
     return arguments.returnBoolean(false);
-  return awaitDescriptor(arguments, notifier->fd(), POLLIN, std::nullopt);
+  return awaitDescriptor(arguments, notifier->fd(), POLLIN, std::nullopt, vm::WaitKind::Signal);
 }
 
 } // namespace bodies

@@ -72,6 +72,8 @@ llvm::StringRef words(WaitKind kind) {
     return "the system";
   case WaitKind::Descriptor:
     return "a descriptor";
+  case WaitKind::Signal:
+    return "a signal";
   }
   return {};
 }
@@ -578,7 +580,7 @@ bool Scheduler::collect(bool mayWait) {
       unreference(timers_.back().cohort);
       timers_.pop_back();
     }
-    if (jobs_ == 0 && timers_.empty() && descriptorWaits_.empty())
+    if (jobs_ == 0 && timers_.empty() && !awaitsDescriptors())
       return false;
     if (!pool_)
       pool_ = std::make_shared<BlockingPool>();

@@ -60,7 +60,8 @@ enum class WaitKind : uint8_t {
   Group,
   Sleep,
   Job,
-  Descriptor
+  Descriptor,
+  Signal
 };
 llvm::StringRef words(WaitKind kind);
 
@@ -251,7 +252,8 @@ public:
   /// The current goroutine waits until the descriptor has one of these `events` of poll, or an
   /// error, to tell: its native answers 1; 0 when the time has come first, or when it is cancelled.
   void awaitDescriptor(int fd, short events,
-                       std::optional<std::chrono::steady_clock::time_point> until);
+                       std::optional<std::chrono::steady_clock::time_point> until,
+                       WaitKind kind = WaitKind::Descriptor);
   /// Has the cohort of the current goroutine, or one around it, been cancelled?
   bool isCancelled() const;
   /// The native's result comes from the job: at once when nobody else could run meanwhile.
@@ -373,6 +375,9 @@ private:
   bool collect(bool mayWait);
   /// Wakes who waits for a descriptor that has something to tell.
   void wakeDescriptors();
+  /// Is there a wait that main should wait for? Not for a signal at the end of a part: a later part
+  /// may send it.
+  bool awaitsDescriptors();
   std::vector<Cohort*> allCohorts() const;
   Trap deadlock();
   void useMainStack();

@@ -159,7 +159,8 @@ SchedulerFigures Scheduler::figures() {
         timer.cohort ? timer.cohort->open
                      : waiting(timer.ticket, {WaitKind::Sleep, WaitKind::Descriptor}) != nullptr;
   for (const DescriptorWait& wait : descriptorWaits_)
-    figures.descriptors += waiting(wait.ticket, {WaitKind::Descriptor}) != nullptr;
+    figures.descriptors +=
+        waiting(wait.ticket, {WaitKind::Descriptor, WaitKind::Signal}) != nullptr;
   figures.cohorts = openCohorts().size();
   figures.spawned = nextNumber_ - 1;
   figures.turns = turns_;

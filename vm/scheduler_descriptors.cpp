@@ -11,16 +11,24 @@
 namespace gos::vm {
 
 void Scheduler::awaitDescriptor(int fd, short events,
-                                std::optional<std::chrono::steady_clock::time_point> until) {
-  const Ticket ticket = block({WaitKind::Descriptor, false, true, 0});
+                                std::optional<std::chrono::steady_clock::time_point> until,
+                                WaitKind kind) {
+  const Ticket ticket = block({kind, false, true, 0});
   descriptorWaits_.push_back({ticket, fd, events});
   if (until)
     wakeAt(*until, ticket, 0);
 }
 
+bool Scheduler::awaitsDescriptors() {
+  return llvm::any_of(descriptorWaits_, [&](const DescriptorWait& wait) {
+    return waiting(wait.ticket, {WaitKind::Descriptor}) ||
+           (mainWait_ != MainWait::ForPart && waiting(wait.ticket, {WaitKind::Signal}));
+  });
+}
+
 void Scheduler::wakeDescriptors() {
   llvm::erase_if(descriptorWaits_, [&](const DescriptorWait& wait) {
-    return waiting(wait.ticket, {WaitKind::Descriptor}) == nullptr;
+    return waiting(wait.ticket, {WaitKind::Descriptor, WaitKind::Signal}) == nullptr;
   });
   // The kernel takes no more entries than there may be descriptors.
   llvm::DenseMap<int, size_t> places;

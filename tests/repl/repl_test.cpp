@@ -357,3 +357,17 @@ TEST_CASE("a goroutine that fails is told under its line, whose binding stays") 
             "the index is 3\n"));
   CHECK(has(result.err, "note: goroutine 2 failed: no\n"));
 }
+
+TEST_CASE("a signal that lines ask for is theirs, and who waits for it holds up no line") {
+  const ChildResult result = repl("use std::os::signal\nuse std::process\n"
+                                  "let n = signal::on(signal::SIGINT)\n"
+                                  "let raise = || process::signal(process::id(), 2)\n"
+                                  "raise()\nn.wait()\n"
+                                  "let waits = spawn(|| n.wait())\n\"here\"\n"
+                                  "raise()\nwaits.join()\n"
+                                  "n.stop()\nn.wait()\n");
+  CHECK(result.out == "true : bool\ntrue : bool\n\"here\" : String\ntrue : bool\n"
+                      "Ok(true) : Result<bool, String>\nfalse : bool\n");
+  CHECK(result.err == "");
+  CHECK(result.exitedWith(0));
+}

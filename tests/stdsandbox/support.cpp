@@ -46,6 +46,7 @@ use std::env
 use std::errors
 use std::fs
 use std::net
+use std::os::signal
 use std::process
 use std::runtime
 use std::sandbox
