@@ -74,6 +74,7 @@ bool Interrupt::triggered() const {
 }
 
 bool Interrupt::makeDescriptors() {
+  const std::lock_guard lock(ends_);
   if (writeEnd_.valid())
     return true;
   std::array<int, 2> ends{-1, -1};
@@ -81,7 +82,6 @@ bool Interrupt::makeDescriptors() {
     return false;
   readEnd_.reset(ends[0]);
   writeEnd_.reset(ends[1]);
-  writer_ = ends[1];
   return true;
 }
 
@@ -89,14 +89,23 @@ bool Interrupt::makeDescriptors() {
 // so and then looks where to call. One of the two sees the other.
 void Interrupt::trigger() {
   triggered_ = true;
-  if (const int fd = writer_; fd >= 0)
-    retryInterrupted([&] { return ::write(fd, "", 1); });
+  {
+    const std::lock_guard lock(ends_);
+    if (writeEnd_.valid())
+      retryInterrupted([&] { return ::write(writeEnd_.get(), "", 1); });
+  }
   if (Turns* queue = queue_) {
     {
       std::lock_guard lock(queue->mutex_);
     }
     queue->free_.notify_all();
   }
+}
+
+void Interrupt::close() {
+  const std::lock_guard lock(ends_);
+  readEnd_.reset();
+  writeEnd_.reset();
 }
 
 Interrupt::Ended Interrupt::wait(int fd, short events, Deadline deadline) {

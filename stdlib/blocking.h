@@ -49,13 +49,15 @@ public:
   /// Waits until the descriptor can be read or written (`events` of poll), or has an error to tell.
   /// -1 waits for the time alone.
   Ended wait(int fd, short events, Deadline deadline = std::nullopt);
+  /// Nobody waits by it any more: its descriptors are given back, although the job is still there.
+  void close();
 
 private:
   friend class Turns;
   bool makeDescriptors();
 
   std::atomic<bool> triggered_ = false;
-  std::atomic<int> writer_ = -1;
+  std::mutex ends_;                     // of the descriptors
   std::atomic<Turns*> queue_ = nullptr; // in which it stands
   UniqueFd readEnd_, writeEnd_;
 };
@@ -158,7 +160,10 @@ public:
   FunctionJob(Work work, Finish finish, Cancel cancel, WhenCancelled whenCancelled)
       : work_(std::move(work)), finish_(std::move(finish)), cancel_(std::move(cancel)),
         whenCancelled_(whenCancelled) {}
-  void work() override { answer_.emplace(work_(interrupt_)); }
+  void work() override {
+    answer_.emplace(work_(interrupt_));
+    interrupt_.close();
+  }
   Trap finish(Arguments& arguments) override {
     return waitingIsOver() ? trapOfEnding() : finish_(arguments, *answer_);
   }

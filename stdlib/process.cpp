@@ -11,6 +11,7 @@
 #include "vm/text.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 
 #include <array>
 #include <chrono>
@@ -158,6 +159,7 @@ Captured runPipeline(std::vector<ChildRequest>& requests, Children& children, ui
     captured.fault = kCancelled.str();
     return captured;
   }
+  const auto closed = llvm::make_scope_exit([&] { interrupt.close(); }); // before the turn ends
   Pipe error;
   if (!makePipe(error)) {
     captured.fault = "cannot run `" + requests.front().program + "`: " + errnoText(errno);
@@ -306,6 +308,7 @@ Trap ProcessRunInherit(Arguments& arguments) {
           answer.fault = kCancelled.str();
           return answer;
         }
+        const auto closed = llvm::make_scope_exit([&] { interrupt.close(); });
         answer.fault = children->add([&](int& pid) { return startChild(request, pid); });
         if (!answer.fault.empty())
           return answer;
