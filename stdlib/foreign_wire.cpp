@@ -55,7 +55,7 @@ uint8_t wireTag(const Vm& vm, LayoutId layout, uint16_t variant) {
 }
 
 Trap borrowed() {
-  return Trap::incompatible("value is used while it is borrowed elsewhere");
+  return Trap::borrowed("value is used while it is borrowed elsewhere");
 }
 
 } // namespace

@@ -58,7 +58,7 @@ public:
       return trap;
     const Layout& layout = vm_.layout(id);
     if (vm_.isReference(id) && value == 0)
-      return Trap::incompatible("a part of the value is borrowed elsewhere");
+      return Trap::borrowed("a part of the value is borrowed elsewhere");
     switch (layout.kind) {
     case LayoutKind::Int:
       return writeScalar(value, id, layout);

@@ -24,7 +24,7 @@ vm::MapObject* writable(Arguments& arguments) {
 /// A copy of a key or value that lies in a map; traps when it is borrowed elsewhere.
 Trap copyOf(const Vm& vm, Value value, LayoutId layout, Value& out) {
   if (vm.isReference(layout) && value == 0)
-    return Trap::incompatible("a value of the map is borrowed elsewhere");
+    return Trap::borrowed("a value of the map is borrowed elsewhere");
   out = vm.retainValue(value, layout);
   return {};
 }
@@ -172,7 +172,7 @@ Trap MapFrom(Arguments& arguments) {
   const Layout& layout = vm.layout(arguments.resultLayout());
   for (uint64_t i = 0; i < entries->length; ++i) {
     const vm::StructObject* pair = vm::asStruct(entries->slots[i]);
-    Trap trap = pair == nullptr ? Trap::incompatible("an element is borrowed elsewhere")
+    Trap trap = pair == nullptr ? Trap::borrowed("an element is borrowed elsewhere")
                                 : insertCopies(vm, map, pair->slots()[0], layout.element,
                                                pair->slots()[1], layout.value);
     if (trap) {

@@ -282,7 +282,7 @@ Trap ProcessRunIn(Arguments& arguments) {
   for (uint64_t i = 0; i < pairs->length; ++i) {
     const vm::StructObject* pair = vm::asStruct(pairs->slots[i]);
     if (pair == nullptr || pair->slots()[0] == 0 || pair->slots()[1] == 0)
-      return Trap::incompatible("an element is borrowed elsewhere");
+      return Trap::borrowed("an element is borrowed elsewhere");
     const std::string name = vm::asString(pair->slots()[0])->text().str();
     const std::string value = vm::asString(pair->slots()[1])->text().str();
     if (name.empty() || name.find('=') != std::string::npos || hasNul(name) || hasNul(value))

@@ -51,7 +51,7 @@ bool readAsked(Arguments& arguments, AskedPolicy& asked) {
   return true;
 }
 Trap borrowed() {
-  return Trap::incompatible("a part of the policy is borrowed elsewhere");
+  return Trap::borrowed("a part of the policy is borrowed elsewhere");
 }
 
 /// A job made of two functions: what is worked out beside the program, and what is made of it.

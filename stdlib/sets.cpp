@@ -20,7 +20,7 @@ vm::SetObject* writable(Arguments& arguments) {
 /// Adds a copy of a borrowed element.
 Trap addCopy(Vm& vm, vm::SetObject* set, Value value, LayoutId element) {
   if (vm.isReference(element) && value == 0)
-    return Trap::incompatible("an element is borrowed elsewhere");
+    return Trap::borrowed("an element is borrowed elsewhere");
   bool present = false;
   return vm::mapInsert(vm, set, vm.retainValue(value, element), 0, present);
 }
@@ -96,7 +96,7 @@ Trap elementAt(Arguments& arguments, uint64_t at, Value& out) {
                        " but the index is " + std::to_string(int64_t(at)));
   out = arguments.map(0)->entries[order[at]].key;
   if (arguments.vm().isReference(elementOf(arguments)) && out == 0)
-    return Trap::incompatible("an element is borrowed elsewhere");
+    return Trap::borrowed("an element is borrowed elsewhere");
   out = arguments.vm().retainValue(out, elementOf(arguments));
   return {};
 }

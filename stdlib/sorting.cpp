@@ -160,7 +160,7 @@ Trap sortByCallback(Arguments& arguments) {
   const LayoutId element = arguments.layout(0).element;
   const Value compare = arguments.slot(1);
   if (compare == 0)
-    return Trap::incompatible("the comparison is borrowed elsewhere");
+    return Trap::borrowed("the comparison is borrowed elsewhere");
   if (Trap trap = chargeSort(vm, arguments.vec(0)->length))
     return trap;
   const vm::Scratch scratch(vm.heap(), scratchOf(arguments.vec(0)->length));

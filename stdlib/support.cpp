@@ -114,7 +114,7 @@ Trap takeElement(Vm& vm, VecObject* vec, LayoutId element, uint64_t at, Value& o
   if (!vm.isReference(element))
     return {};
   if (out == 0)
-    return Trap::incompatible("an element is borrowed elsewhere");
+    return Trap::borrowed("an element is borrowed elsewhere");
   vm::retained(out);
   return {};
 }

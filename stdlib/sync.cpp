@@ -349,7 +349,7 @@ Trap TaskWait(Arguments& arguments) {
   Value& waiters = task->slots()[vm::TaskWaiters];
   const Ticket ticket = scheduler.nextTicket();
   if (waiters == 0)
-    return Trap::incompatible("queue is used while it is borrowed elsewhere");
+    return Trap::borrowed("queue is used while it is borrowed elsewhere");
   if (!vm.heap().makeUnique(waiters) || !vm.heap().push(asVec(waiters), Value(ticket.packed())))
     return vm.heapTrap();
   scheduler.block({WaitKind::Join, false, false, 0});
@@ -609,7 +609,7 @@ Trap QueueWait(Arguments& arguments) {
   Value& waiters = asStruct(arguments.slot(0))->slots()[0];
   const Ticket ticket = scheduler.nextTicket();
   if (waiters == 0)
-    return Trap::incompatible("queue is used while it is borrowed elsewhere");
+    return Trap::borrowed("queue is used while it is borrowed elsewhere");
   if (!vm.heap().makeUnique(waiters) || !vm.heap().push(asVec(waiters), Value(ticket.packed())))
     return vm.heapTrap();
   scheduler.block(
@@ -622,7 +622,7 @@ Trap QueueWake(Arguments& arguments) {
   const int64_t left = arguments.integer(1);
   Value& waiters = asStruct(arguments.slot(0))->slots()[0];
   if (waiters == 0)
-    return Trap::incompatible("queue is used while it is borrowed elsewhere");
+    return Trap::borrowed("queue is used while it is borrowed elsewhere");
   if (!vm.heap().makeUnique(waiters))
     return vm.heapTrap();
   int64_t woken = 0;

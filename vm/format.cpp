@@ -46,7 +46,7 @@ private:
     if (Trap trap = vm_.call(function, {vm_.retainValue(value, layout)}, text))
       return trap;
     if (text == 0)
-      return Trap::incompatible("`fmt` answers a value that is borrowed elsewhere");
+      return Trap::borrowed("`fmt` answers a value that is borrowed elsewhere");
     const bool fits = out_.append(asString(text)->text());
     vm_.heap().release(asObject(text));
     return fits ? Trap{} : vm_.heapTrap();
@@ -115,7 +115,7 @@ private:
     const Layout& layout = vm_.layout(id);
     const FunctionId custom = isDebug_ ? layout.debug : layout.display;
     if (layout.isReference() && value == 0)
-      return Trap::incompatible("value is used while it is borrowed elsewhere");
+      return Trap::borrowed("value is used while it is borrowed elsewhere");
     if (custom != FunctionId::None)
       return hook(custom, value, id);
     switch (layout.kind) {

@@ -20,7 +20,7 @@ Trap Vm::callNative(uint32_t importIndex, Value* slots, Value& result) {
     trap = judge(import, importIndex);
   for (size_t i = 0; !trap && i < import.references.size(); ++i)
     if (slots[import.references[i]] == 0)
-      trap = Trap::incompatible("value is used while it is borrowed elsewhere");
+      trap = Trap::borrowed("value is used while it is borrowed elsewhere");
   if (!trap) {
     Arguments arguments(*this, module_.natives[importIndex], slots);
     trap =

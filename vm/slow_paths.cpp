@@ -65,7 +65,7 @@ bool SlowPaths::raiseText(Vm& vm, Value string) {
 }
 
 bool SlowPaths::raiseNull(Vm& vm) {
-  return raise(vm, Trap::incompatible("value is used while it is borrowed elsewhere"));
+  return raise(vm, Trap::borrowed("value is used while it is borrowed elsewhere"));
 }
 
 bool SlowPaths::raiseIndex(Vm& vm, uint64_t length, uint64_t index) {

@@ -19,7 +19,7 @@ constexpr uint64_t kVisit = 4; // to look at one value
 enum class Step : uint8_t { Equal, Less, Greater, Pushed, Trapped };
 
 Trap borrowedElsewhere() {
-  return Trap::incompatible("value is used while it is borrowed elsewhere");
+  return Trap::borrowed("value is used while it is borrowed elsewhere");
 }
 
 uint64_t mix(uint64_t hash, uint64_t value) {

@@ -34,6 +34,12 @@ Trap Trap::make(TrapKind kind, std::string message) {
   return trap;
 }
 
+Trap Trap::borrowed(std::string message) {
+  Trap trap = incompatible(std::move(message));
+  trap->isBorrowed = true;
+  return trap;
+}
+
 Trap Trap::denied(Denial denial) {
   Trap trap = make(TrapKind::Denied, (llvm::Twine("`") + denial.builtin + "` needs " +
                                       reportName(denial.capability) + ", which is not allowed here")

@@ -64,7 +64,8 @@ struct TrapDetails {
   std::vector<TraceFrame> trace;  // innermost first, capped at kTraceFrames
   uint64_t traceOmitted = 0;      // frames beyond the cap
   bool traced = false;            // the trace was taken where the trap was raised
-  std::optional<TraceFrame> lent; // Incompatible: where the value was borrowed, if that is known
+  bool isBorrowed = false;        // Incompatible: a value is missing, for somebody has it
+  std::optional<TraceFrame> lent; // then: where it was borrowed, if that is known
   std::string counter;            // Budget: "steps", "heap", ...; Depth: "depth"
   uint64_t limit = 0;             // Budget, Depth
   Denial denial;
@@ -91,6 +92,8 @@ public:
   static Trap incompatible(std::string message) {
     return make(TrapKind::Incompatible, std::move(message));
   }
+  /// A value that is missing, for somebody has it.
+  static Trap borrowed(std::string message);
 
   explicit operator bool() const { return details_ != nullptr; }
   TrapDetails& operator*() const { return *details_; }

@@ -649,7 +649,7 @@ TraceFrame Vm::traceFrame(const Frame& frame) {
 
 void Vm::takeTrace(TrapDetails& details) const {
   details.traced = true;
-  if (details.kind == TrapKind::Incompatible)
+  if (details.isBorrowed)
     details.lent = lender();
   for (const Frame* frame = top_; frame > bottom_; --frame) {
     const Function* function = frame->function->source;
