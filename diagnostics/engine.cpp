@@ -1,5 +1,7 @@
 #include "diagnostics/engine.h"
 
+#include "diagnostics/escape.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -138,7 +140,7 @@ std::string fillTemplate(llvm::StringRef text, llvm::ArrayRef<std::string> args)
     size_t index = 0;
     llvm::StringRef rest = text.drop_front();
     if (!rest.consumeInteger(10, index) && rest.consume_front("}") && index < args.size()) {
-      result += args[index];
+      result += bounded(args[index]);
       text = rest;
     } else { // a brace of the message itself
       result += '{';

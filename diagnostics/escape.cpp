@@ -9,6 +9,9 @@ namespace {
 
 enum class Layout { OneLine, Block };
 
+/// A name or a sentence; whatever is longer was not written to be read in a message.
+constexpr size_t kLongestQuoted = 4096;
+
 /// The longest word of a CI command of the form `##word[`.
 constexpr size_t kLongestCommandWord = 16;
 
@@ -99,6 +102,16 @@ std::string escapeForText(llvm::StringRef bytes) {
 }
 std::string escapeForTextBlock(llvm::StringRef bytes) {
   return escape(bytes, Layout::Block);
+}
+
+std::string bounded(llvm::StringRef bytes) {
+  if (bytes.size() <= kLongestQuoted)
+    return bytes.str();
+  size_t end = kLongestQuoted;
+  while (end + 4 > kLongestQuoted && (uint8_t(bytes[end]) & 0xC0) == 0x80)
+    --end;
+  return bytes.take_front(end).str() + "... (" + std::to_string(bytes.size() - end) +
+         " bytes more)";
 }
 
 } // namespace gos

@@ -14,4 +14,8 @@ std::string escapeForText(llvm::StringRef bytes);
 /// The same, but newline and tab stay: for text of several lines that is ours in shape.
 std::string escapeForTextBlock(llvm::StringRef bytes);
 
+/// What a message quotes of a text from outside: all of it, or the beginning and how much more
+/// there is. Whole characters stay whole.
+std::string bounded(llvm::StringRef bytes);
+
 } // namespace gos

@@ -1,5 +1,7 @@
 #include "diagnostics/presentation.h"
 
+#include "diagnostics/escape.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace gos {
@@ -65,6 +67,8 @@ Diagnostic presented(const Diagnostic& diagnostic, const SourceMap& sources) {
       shown.labels, [&](const Label& label) { return liesInHidden(label.span, sources); });
   if (hidden && quotesSource(shown.code))
     hideWords(shown);
+  for (Label& label : shown.labels)
+    label.message = bounded(label.message);
   addParents(shown, sources);
   return shown;
 }

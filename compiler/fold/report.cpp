@@ -1,5 +1,6 @@
 #include "compiler/fold/report.h"
 
+#include "diagnostics/escape.h"
 #include "sandbox/policy/capability.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -123,6 +124,9 @@ void reportDenial(const vm::TrapDetails& trap, const check::Region& region, bool
   const std::string builtin = calledBuiltin(trap);
   Diagnostic& diagnostic = engine.report(at, diag::ComptimeDenied, builtin,
                                          reportName(denial.capability), denial.levelText);
+  if (foreign) // no option that was given says so
+    diagnostic.message = "`" + bounded(builtin) + "` needs " + reportName(denial.capability).str() +
+                         ", which text that another package made is not allowed at any level";
   if (!(at == region.node->span))
     diagnostic.label(region.node->span, "in this compile-time region");
   if (!denial.detail.empty())

@@ -1,5 +1,8 @@
 #include "diagnostics/engine.h"
 
+#include "diagnostics/escape.h"
+#include "diagnostics/presentation.h"
+
 #include <doctest/doctest.h>
 #include <set>
 
@@ -29,6 +32,17 @@ TEST_CASE("a report fills the message with its arguments") {
   REQUIRE(report.labels.size() == 1);
   CHECK(report.labels[0].primary);
   CHECK(f.engine.errorCount() == 1);
+}
+
+TEST_CASE("a message keeps its sentence however long what it quotes is") {
+  Fixture f;
+  const std::string name(100'000, 'x');
+  Diagnostic& report = f.engine.report(f.at(0, 3), diag::CallArity, name, 1, 2);
+  const llvm::StringRef message = report.message;
+  CHECK(message.size() < 5000);
+  CHECK(message.ends_with("x... (95904 bytes more)` takes 1 arguments; 2 given"));
+  report.label(f.at(4, 5), name);
+  CHECK(presented(report, f.sources).labels[1].message.size() < 5000);
 }
 
 TEST_CASE("a report without a place has no label") {

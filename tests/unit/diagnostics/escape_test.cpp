@@ -82,6 +82,17 @@ TEST_CASE("T080: commands that CI runners look for within a line are broken up")
   CHECK(escapeForText("##") == "##");
 }
 
+TEST_CASE("what is too long to be quoted is cut between two characters") {
+  CHECK(bounded("short") == "short");
+  const std::string full(4096, 'x');
+  CHECK(bounded(full) == full);
+  std::string wide(4094, 'x');
+  for (int i = 0; i < 10; ++i)
+    wide += "\xf0\x9f\x99\x82";
+  CHECK(bounded(wide) == std::string(4094, 'x') + "... (40 bytes more)");
+  CHECK(bounded(std::string(5000, '\x80')).size() < 5000); // no text at all
+}
+
 TEST_CASE("any bytes come out as printable UTF-8") {
   uint32_t state = 1;
   for (int round = 0; round < 2000; ++round) {
