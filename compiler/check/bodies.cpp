@@ -319,7 +319,7 @@ void Checker::zonk(Body& body) {
     if (!body.bounds.empty())
       solveBounds(true);
     bool clean = engine_.errorCount() == body.errorsBefore;
-    bool reported = !clean || body.damaged;
+    bool reported = !clean || body.damaged || body.awaitsText;
     for (Body::Deferred& each : body.deferred) {
       if (reported)
         break;

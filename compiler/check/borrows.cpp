@@ -6,8 +6,12 @@
 namespace gos::check {
 
 /// `let r = &mut place` keeps the root of the place from everybody else while `r` is in scope; `let
-/// r = &place` keeps it from being written.
+/// r = &place` keeps it from being written. `let r = q`, of a reference `q`, is `let r = &mut *q`.
 void Checker::addBorrow(Expr* value, Name by, Span span) {
+  if (auto* path = dyn_cast<PathExpr>(folded(value));
+      path && path->target.kind == TargetKind::Variable && path->target.variable->type &&
+      shallow(path->target.variable->type)->isMutableRef())
+    body_->borrows.push_back({path->target.variable, by, span, true, locals_.size()});
   auto* borrow = dyn_cast<BorrowExpr>(folded(value));
   if (!borrow)
     return;

@@ -185,6 +185,7 @@ struct Body {
   bool allowsUnused = false;
   bool damaged =
       false; // the parser has reported something inside: what is missing may be its doing
+  bool awaitsText = false; // of a `codegen!`: it will say what cannot be inferred without it
   size_t errorsBefore = 0;
   SmallVector<Item*, 4> constUses;
   // To be looked at once all variables are solved.
@@ -649,10 +650,11 @@ private:
   // ---- patterns.cpp ----
   struct PatternScope {
     bool declare = true;
-    SmallVector<BindingPattern*, 8> bindings; // in order of appearance
-    SmallVector<Variable*, 2> rests;
+    SmallVector<Variable**, 8> bound; // in order of appearance: of bindings, and of rests
     bool isParameter = false;
+    bool isLet = false; // of a name alone
   };
+  void noteBound(Variable*& variable, PatternScope& scope);
   void checkPattern(Pattern* pattern, Type* type, PatternScope& scope);
   void checkPattern(Pattern* pattern, Type* type) {
     PatternScope scope;

@@ -19,6 +19,8 @@ Type* Checker::checkClosure(ClosureExpr* expr, Type* expected, ClosureFate fate)
   size_t mark = openScope();
   body_->frame = &frame;
   SmallVector<Type*, 4> parameters;
+  PatternScope scope;
+  scope.isParameter = true;
   for (size_t i = 0; i < expr->parameters.size(); ++i) {
     ClosureParameter& parameter = expr->mutableParameters()[i];
     Type* wanted = fits ? hint->parameters()[i] : nullptr;
@@ -35,8 +37,6 @@ Type* Checker::checkClosure(ClosureExpr* expr, Type* expected, ClosureFate fate)
     parameter.resolved = type;
     noteType(&parameter.resolved);
     parameters.push_back(type);
-    PatternScope scope;
-    scope.isParameter = true;
     checkPattern(parameter.pattern, type, scope);
     if (auto* binding = dyn_cast<BindingPattern>(parameter.pattern); binding && shared)
       binding->variable->readThrough = true;

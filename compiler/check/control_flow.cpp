@@ -135,6 +135,9 @@ void Checker::checkLet(LetStmt* stmt, bool& diverges) {
         type =
             isa<BindingPattern, WildcardPattern>(stmt->pattern) ? types_.never() : types_.error();
     }
+    // Which place it is has to be known: a name or a place, nothing that is computed.
+    if (shallow(type)->isMutableRef() && !isa<BorrowExpr, PathExpr>(value))
+      type = withoutReference(stmt->value, type, "the value of a block or a branch");
     if (auto* borrow = dyn_cast<BorrowExpr>(value))
       readThrough = borrow->mutability == Mutability::Shared;
     if (stmt->type && isa<ReferenceTypeNode>(stmt->type) && !shallow(type)->is(Kind::Ref))
@@ -159,7 +162,9 @@ void Checker::checkLet(LetStmt* stmt, bool& diverges) {
                   diag::PatternNotTotal, print(type))
           .primary("the `else` block does not leave");
   }
-  checkPattern(stmt->pattern, type);
+  PatternScope scope;
+  scope.isLet = isa<BindingPattern>(stmt->pattern);
+  checkPattern(stmt->pattern, type, scope);
   if (auto* binding = dyn_cast<BindingPattern>(stmt->pattern)) {
     binding->variable->readThrough = readThrough;
     if (stmt->value)

@@ -65,6 +65,7 @@ Type* Checker::checkKnownCall(KnownCallExpr* expr, Type* expected) {
       engine_.report(expr->arguments[0]->span, diag::CodegenResult, print(type));
     pushRegion(expr, RegionKind::Codegen, types_.string(), false);
     regions_.back().isInner = isInner;
+    body_->awaitsText = true;
     return types_.error(); // until its text stands here
   }
   }

@@ -22,6 +22,17 @@ void Checker::bindVariable(Variable* variable, Type* type, PatternScope& scope) 
     noteType(&variable->type);
 }
 
+/// Two values have no name in common.
+void Checker::noteBound(Variable*& variable, PatternScope& scope) {
+  for (Variable** other : scope.bound)
+    if ((*other)->name == variable->name) {
+      engine_.report(variable->span, diag::DuplicateItem, variable->name.text())
+          .label((*other)->span, "first declared here");
+      return;
+    }
+  scope.bound.push_back(&variable);
+}
+
 Type* Checker::patternLiteral(Expr* value, bool negative, Type* type) {
   Type* literal = nullptr;
   if (auto* integer = dyn_cast<IntExpr>(value)) {
@@ -69,31 +80,29 @@ void Checker::checkOr(OrPattern* pattern, Type* type, PatternScope& scope) {
     PatternScope other;
     other.declare = false;
     checkPattern(alternative, type, other);
-    for (BindingPattern* binding : other.bindings) {
-      BindingPattern* twin = nullptr;
-      for (BindingPattern* each : first.bindings)
-        if (each->variable->name == binding->variable->name)
-          twin = each;
+    const auto named = [](const PatternScope& in, Name name) {
+      auto found = llvm::find_if(in.bound, [&](Variable** each) { return (*each)->name == name; });
+      return found == in.bound.end() ? nullptr : *found;
+    };
+    for (Variable** bound : other.bound) {
+      Variable** twin = named(first, (*bound)->name);
       if (!twin) {
-        engine_
-            .report(binding->span, diag::UnresolvedName, "binding", binding->variable->name.text())
+        engine_.report((*bound)->span, diag::UnresolvedName, "binding", (*bound)->name.text())
             .note("the first alternative does not bind it");
         continue;
       }
-      if (!unifier_.unify(twin->variable->type, binding->variable->type))
-        engine_.report(binding->span, diag::TypeMismatch, print(twin->variable->type),
-                       print(binding->variable->type));
-      binding->variable = twin->variable;
+      if (!unifier_.unify((*twin)->type, (*bound)->type))
+        engine_.report((*bound)->span, diag::TypeMismatch, print((*twin)->type),
+                       print((*bound)->type));
+      *bound = *twin;
     }
-    for (BindingPattern* each : first.bindings)
-      if (llvm::none_of(other.bindings, [&](BindingPattern* binding) {
-            return binding->variable->name == each->variable->name;
-          }))
-        engine_
-            .report(alternative->span, diag::UnresolvedName, "binding", each->variable->name.text())
+    for (Variable** each : first.bound)
+      if (!named(other, (*each)->name))
+        engine_.report(alternative->span, diag::UnresolvedName, "binding", (*each)->name.text())
             .note("every alternative binds the same names");
   }
-  scope.bindings.append(first.bindings.begin(), first.bindings.end());
+  for (Variable** each : first.bound)
+    noteBound(*each, scope);
 }
 
 void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
@@ -206,14 +215,16 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
           mismatch(
               types_.nominal(Kind::Enum, found->variantOf, nominal(found->variantOf).type->args));
           bindVariable(variable, types_.error(), scope);
-          scope.bindings.push_back(binding);
+          noteBound(binding->variable, scope);
           return;
         }
       }
     }
-    Type* own = binding->sub ? solid->withoutReferences() : type;
-    bindVariable(variable, own, scope);
-    scope.bindings.push_back(binding);
+    // A reference has a name of its own only where it is declared; elsewhere a name is a copy.
+    const bool isCopy = binding->sub || !(scope.isParameter || scope.isLet);
+    bindVariable(variable, isCopy && solid->is(Kind::Ref) ? solid->withoutReferences() : type,
+                 scope);
+    noteBound(binding->variable, scope);
     if (binding->sub)
       checkPattern(binding->sub, type, scope);
     return;
@@ -497,8 +508,10 @@ void Checker::checkPattern(Pattern* pattern, Type* type, PatternScope& scope) {
         Type* view = types_.vec(solid->args[0]);
         rest->type = view;
         noteType(&rest->type);
-        if (rest->variable)
+        if (rest->variable) {
           bindVariable(rest->variable, view, scope);
+          noteBound(rest->variable, scope);
+        }
         continue;
       }
       ++given;

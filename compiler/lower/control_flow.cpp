@@ -92,12 +92,11 @@ void FunctionLowering::letStatement(const LetStmt* let) {
   }
   const Expr* value = let->value;
 
-  // `let r = &mut place`.
-  if (auto* borrow = dyn_cast<BorrowExpr>(value);
-      borrow && borrow->mutability == Mutability::Mutable)
+  // `let r = &mut place`, and `let r = q` where `q` is such a reference.
+  if (const Expr* referred = referredPlace(value))
     if (auto* binding = dyn_cast<BindingPattern>(let->pattern);
         binding && isSimpleBinding(let->pattern)) {
-      Place where = place(borrow->operand);
+      Place where = place(referred);
       Type* type = where.type();
       LayoutId layout = where.layout();
       if (where.steps.empty() && where.root == Place::Root::Cell) {

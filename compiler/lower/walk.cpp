@@ -470,11 +470,9 @@ private:
       auto* let = cast<LetStmt>(stmt);
       if (let->value) {
         walk(let->value);
-        if (auto* borrow = dyn_cast<BorrowExpr>(let->value);
-            borrow && borrow->mutability == Mutability::Mutable)
-          if (auto* path = dyn_cast<PathExpr>(borrow->operand);
-              path && path->target.kind == TargetKind::Variable)
-            facts_.borrowed.insert(path->target.variable);
+        if (auto* path = llvm::dyn_cast_or_null<PathExpr>(referredPlace(let->value));
+            path && path->target.kind == TargetKind::Variable)
+          facts_.borrowed.insert(path->target.variable);
       }
       if (let->elseBlock)
         walk(let->elseBlock);
@@ -571,6 +569,16 @@ void BodyFacts::gather(const Expr* body, check::Program& program,
     gatherer.declare(variable);
   gatherer.walk(body);
   gatherer.finish();
+}
+
+const Expr* referredPlace(const Expr* value) {
+  if (auto* borrow = llvm::dyn_cast_or_null<BorrowExpr>(value))
+    return borrow->mutability == Mutability::Mutable ? borrow->operand : nullptr;
+  auto* path = llvm::dyn_cast_or_null<PathExpr>(value);
+  const bool isReference = path && path->target.kind == TargetKind::Variable &&
+                           path->target.variable->type &&
+                           path->target.variable->type->isMutableRef();
+  return isReference ? value : nullptr;
 }
 
 } // namespace gos::lower

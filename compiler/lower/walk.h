@@ -49,4 +49,8 @@ struct BodyFacts {
               llvm::ArrayRef<const ast::Variable*> parameters);
 };
 
+/// The place that a `let` with this value makes a reference to: of `&mut place`, and of a name that
+/// is such a reference. Null: it binds a value.
+const ast::Expr* referredPlace(const ast::Expr* value);
+
 } // namespace gos::lower

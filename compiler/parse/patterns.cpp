@@ -213,11 +213,18 @@ void Parser::parsePatternList(TokenKind close, const Token& opener,
   parseList(close, opener, [&] {
     const uint32_t begin = at_->begin;
     Pattern* element = parsePattern();
+    // `rest @ ..` is `..rest`.
+    if (auto* named = llvm::dyn_cast<ast::BindingPattern>(element); named && allowRestName)
+      if (auto* rest = llvm::dyn_cast_or_null<ast::RestPattern>(named->sub)) {
+        rest->variable = named->variable;
+        rest->span = named->span;
+        element = rest;
+      }
     if (auto* rest = llvm::dyn_cast<ast::RestPattern>(element)) {
       if (hasRest)
         complain(rest->span, diag::SecondRest);
       hasRest = true;
-      if (allowRestName && at(TokenKind::Identifier) && !at_->newlineBefore &&
+      if (!rest->variable && allowRestName && at(TokenKind::Identifier) && !at_->newlineBefore &&
           !atWord(Word::Underscore)) {
         const ast::Ident name = ident(*at_);
         advance();
