@@ -250,7 +250,8 @@ Trap Scheduler::spawn(Value closure, Value task) {
   ++goroutine->cohort->references;
   ++live_;
   ++liveOfPart_;
-  if (vm_.turnState_ != 0) // an uneven turn for who spawned it, too
+  // Whoever was alone had no end of its turn. An uneven turn is for who spawned it, too.
+  if (live_ + daemons_ == 1 || vm_.turnState_ != 0)
     vm_.startSlice();
   return {};
 }
@@ -263,6 +264,8 @@ Trap Scheduler::spawnDaemon(Value closure) {
   goroutine->cohort = nullptr;
   goroutine->daemon = true;
   ++daemons_;
+  if (live_ + daemons_ == 1)
+    vm_.startSlice();
   return {};
 }
 
