@@ -371,7 +371,7 @@ constexpr Handle kHandles[] = {
      "fs::OpenOptions::new().read(true).write(true).open(\"victim.txt\").unwrap()"},
     {"net", "TcpListener", "net::TcpListener", "net::TcpListener::bind(\"127.0.0.1:0\").unwrap()"},
     {"net", "TcpStream", "net::TcpStream", "net::TcpStream::connect(\"PEER\").unwrap()"},
-    {"os::signal", "Notifier", "os::signal::Notifier", "os::signal::on(28)"},
+    {"os::signal", "Notifier", "signal::Notifier", "signal::on(28)"},
     {"process", "Child", "process::Child", "process::spawn_piped(\"cat\", #[]).unwrap()"},
 };
 
