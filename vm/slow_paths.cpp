@@ -103,9 +103,12 @@ SlowPaths::OutOfFuel SlowPaths::outOfFuel(Vm& vm) {
     return OutOfFuel::GoOn;
   // The library is never interrupted: what it does to a lock or a queue is done in one piece. Nor
   // is a run within a run, which stands on the C stack.
-  if (vm.nesting_ != 1 || vm.top_->function->source->transparent || !vm.scheduler_->endSlice())
+  if (vm.nesting_ != 1 || vm.top_->function->source->transparent)
     return OutOfFuel::GoOn;
-  return OutOfFuel::Switch;
+  if (vm.scheduler_->endSlice())
+    return OutOfFuel::Switch;
+  vm.startSlice(); // nobody else can go on
+  return OutOfFuel::GoOn;
 }
 
 bool SlowPaths::survive(Vm& vm) {

@@ -22,6 +22,7 @@ constexpr int64_t kEnterSteps = 32;             // a run within a run
 constexpr int64_t kSliceSteps = 100'000;        // of a goroutine, about a tenth of a millisecond
 constexpr int64_t kProgressSteps = 100'000'000; // between two calls of VmOptions::progress
 constexpr uint64_t kLongestUnevenSlice = 2'000; // with VmOptions::scheduleSeed
+constexpr uint32_t kLongestDueSlice = 509;      // of a goroutine whose turn is over
 
 std::vector<LayoutInfo> digest(const Module& module) {
   std::vector<LayoutInfo> infos(module.layouts.size());
@@ -581,9 +582,12 @@ Scheduler& Vm::scheduler() {
 }
 
 void Vm::startSlice() {
+  giveSlice(turnState_ == 0 ? kSliceSteps : int64_t(nextTurn() % kLongestUnevenSlice));
+}
+
+void Vm::giveSlice(int64_t slice) {
   const int64_t all = steps_ + withheld_ + beyond_;
   withheld_ = 0;
-  const int64_t slice = turnState_ == 0 ? kSliceSteps : int64_t(nextTurn() % kLongestUnevenSlice);
   steps_ = scheduler_ && scheduler_->others() ? std::min(all, slice) : all;
   beyond_ = all - steps_;
   withhold();
@@ -612,7 +616,11 @@ bool Vm::refill() {
   }
   if (beyond_ == 0)
     return false;
-  startSlice();
+  // A turn is over, but most ends of one are in the library or in a native, where nobody is
+  // switched. So what follows is short, and of another length each time: a loop that does little
+  // else than calling the library comes to an end of its own code soon, whatever its length.
+  dueTurns_ += 37;
+  giveSlice(int64_t(1 + dueTurns_ % kLongestDueSlice));
   return steps_ >= 0;
 }
 

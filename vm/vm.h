@@ -281,6 +281,7 @@ private:
   void withhold();
   /// A turn of a goroutine: a part of the steps that are left, if there are others.
   void startSlice();
+  void giveSlice(int64_t slice);
   /// The next number of the sequence of VmOptions::scheduleSeed; 0 for ever where there is none.
   uint64_t nextTurn();
   void beforeWaiting() {
@@ -353,6 +354,7 @@ private:
   std::function<void(uint64_t)> progress_;
   int64_t stepsLimit_;
   uint64_t turnState_ = 0; // 0: first come, first served
+  uint32_t dueTurns_ = 0;  // grows with each turn that is over
   Trap pending_;           // the trap a slow path raised
   bool initialised_ = false;
   uint32_t currentImport_ = kNoPackage;

@@ -118,7 +118,7 @@ TEST_CASE("T031 nothing in a region tells who and where the host is") {
       {"os::user", "user::name", "user::name().unwrap_or(\"none\")"},
       {"os::user", "user::id", "user::id().to_string()"},
       {"os::user", "user::group_id", "user::group_id().to_string()"},
-      {"os::user", "user::id", "user::current().unwrap().home"},
+      {"os::user", "user::current", "user::current().unwrap().home"},
       {"os", "os::host_name", "os::host_name()"},
       {"thread", "thread::num_cpus", "thread::num_cpus().to_string()"},
       {"runtime", "runtime::root", "runtime::root()"},
